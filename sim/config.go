@@ -1,0 +1,109 @@
+// Package sim replays a request trace through a router and a fleet of modelled
+// workers in virtual time.
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"routesim/models"
+	"routesim/sim/engine"
+	"routesim/sim/router"
+)
+
+// Group is a number of equal workers. Worker ids count through the groups in
+// the order given.
+type Group struct {
+	Count  int
+	Engine engine.Params
+	Timing models.StepModel
+	// RequestMS is the front end's time per request in ms, added to its TTFT
+	// outside the engine.
+	RequestMS float64
+}
+
+// SLA holds the latency bounds of goodput in ms; nil means no bound. A bound on
+// E2E excludes the other two.
+type SLA struct{ TTFT, ITL, E2E *float64 }
+
+// Config is everything a run depends on besides the trace.
+type Config struct {
+	Fleet  []Group
+	Router router.Params
+	SLA    SLA
+	Seed   uint64 // of the router's random draws
+
+	// ArrivalSpeedup divides recorded times and delays.
+	ArrivalSpeedup float64
+	// Concurrency caps the sessions in flight (closed loop); 0 replays the
+	// recorded arrivals (open loop).
+	Concurrency int
+	// MaxSimTimeMS ends the run before the first event later than it; nil runs
+	// to the end.
+	MaxSimTimeMS *float64
+
+	// Plain turns off the fast path: every pass becomes an event of its own.
+	// Results are the same.
+	Plain bool
+	// Force names the worker of every row; the router then only evaluates. Used
+	// to compare with recordings. Rows with -1 are routed freely.
+	Force []int32
+	// KeepTokenTimes keeps the time of every token in the result.
+	KeepTokenTimes bool
+	// KeepWorkerSeries samples each worker's KV use, batch and queue.
+	SampleEveryMS float64
+	// Progress is called now and then with the number of finished requests; nil
+	// is allowed.
+	Progress func(done, total int)
+	// Interrupted is polled now and then; when it returns true the run stops as
+	// if MaxSimTimeMS had been reached. Nil is allowed.
+	Interrupted func() bool
+}
+
+// DefaultConfig returns the oracle's defaults in kv mode for n workers.
+func DefaultConfig(n int, timing models.StepModel) Config {
+	return Config{
+		Fleet:          []Group{{Count: n, Engine: engine.DefaultParams(), Timing: timing}},
+		Router:         router.DefaultParams(),
+		ArrivalSpeedup: 1,
+	}
+}
+
+// Workers returns the size of the fleet.
+func (c *Config) Workers() int {
+	n := 0
+	for _, g := range c.Fleet {
+		n += g.Count
+	}
+	return n
+}
+
+// Validate reports the first setting the simulator cannot run with.
+func (c *Config) Validate() error {
+	if c.Workers() < 1 {
+		return fmt.Errorf("workers: found %d, expected at least 1", c.Workers())
+	}
+	for i := range c.Fleet {
+		g := &c.Fleet[i]
+		if err := g.Engine.Validate(); err != nil {
+			return err
+		}
+		if g.Engine.BlockSize != c.Fleet[0].Engine.BlockSize {
+			return fmt.Errorf("block-size: found %d in worker group %d and %d in group 1, expected one size for the fleet (the router's index has one)",
+				g.Engine.BlockSize, i+1, c.Fleet[0].Engine.BlockSize)
+		}
+	}
+	if err := c.Router.Validate(); err != nil {
+		return err
+	}
+	if !(c.ArrivalSpeedup > 0 && c.ArrivalSpeedup <= math.MaxFloat64) {
+		return fmt.Errorf("arrival-speedup-ratio: found %v, expected a finite number above 0", c.ArrivalSpeedup)
+	}
+	if c.Concurrency < 0 {
+		return fmt.Errorf("replay-concurrency: found %d, expected at least 1", c.Concurrency)
+	}
+	if c.SLA.E2E != nil && (c.SLA.TTFT != nil || c.SLA.ITL != nil) {
+		return fmt.Errorf("sla-e2e-ms: found together with sla-ttft-ms or sla-itl-ms, expected one or the other")
+	}
+	return nil
+}

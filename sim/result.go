@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"math"
+
+	"routesim/sim/metrics"
+)
+
+// Status is how a request ended.
+type Status uint8
+
+// The ends of a request.
+const (
+	Unfinished Status = iota // still under way, or never released, when the run stopped
+	Completed
+	Rejected // by the engine: the prompt can never fit
+)
+
+// String returns the oracle's name of the status.
+func (s Status) String() string { return [...]string{"unfinished", "completed", "rejected"}[s] }
+
+// Request is what happened to one request. Times are in ms of virtual time;
+// NaN stands for "never". Lengths are in tokens, overlaps in KV blocks.
+type Request struct {
+	Arrival     float64 // ready time: when the request reached the router
+	Dispatched  float64 // when a worker was chosen
+	FirstAdmit  float64 // start of the pass that first scheduled it
+	FirstToken  float64
+	SecondToken float64
+	LastToken   float64
+	Terminal    float64 // end of the request, tokens or not
+
+	InputTokens  int32 // prompt length, with the previous turns in a delta trace
+	OutputTokens int32 // generated
+	FirstReused  int32 // tokens reused at first admission
+	MaxReused    int32 // the most over all admissions (the oracle's reused_input_tokens)
+	Admissions   int32
+	Worker       int32 // -1 before routing
+	Status       Status
+	Order        int32 // position in routing order, -1 before routing
+
+	Decision Decision
+}
+
+// Decision is what the router saw and chose for one request. In round-robin
+// mode only the engine-side overlaps are set. The terms add up:
+// Cost = PrefillTerm + DecodeTerm + RequestTerm.
+type Decision struct {
+	Cost        float64 // of the chosen worker, NaN in round-robin mode
+	PrefillTerm float64 // prefill_load_scale * adjusted prefill blocks
+	Credit      float64 // blocks of credit inside the prefill term
+	DecodeTerm  float64 // projected active blocks
+	RequestTerm float64 // decode_active_request_weight * active requests
+	MinCost     float64 // least cost of any worker
+	Overlap     float64 // router's belief: effective overlap blocks of the chosen worker
+	BestOverlap float64 // the most of any worker, as the router believed
+	Tied        int32   // workers with the least cost
+	Forced      bool    // the worker was given, not chosen
+
+	ChosenHeld  int32 // complete prompt blocks the chosen worker's engine held, last-block rule applied
+	BestHeld    int32 // the most that any eligible worker's engine held
+	CeilingHeld int32 // what one endless cache would have held
+}
+
+// Worker sums up one worker of a run.
+type Worker struct {
+	Requests      int64
+	InputTokens   int64 // of the requests sent here
+	OutputTokens  int64 // generated here
+	PrefillTokens int64 // new prompt tokens computed, recomputation included
+	BusyMS        float64
+	Passes        int64
+	PeakBlocks    int32   // most active KV blocks during a pass
+	MeanBlocks    float64 // active KV blocks, averaged over the run's duration
+	PeakRunning   int32
+	PeakWaiting   int32
+	Evictions     int64 // cached blocks dropped
+	Preemptions   int64
+	OutOfRange    int64 // passes outside the timing model's range
+}
+
+// Result is everything a run produced.
+type Result struct {
+	Requests []Request // by trace row
+	Routed   []int32   // rows in routing order
+	Finished []int32   // rows in the order they ended
+	Workers  []Worker
+
+	DurationMS             float64 // largest terminal time of a completed request
+	EndMS                  float64 // clock when the run stopped
+	WorkerSeconds          float64 // provisioned worker time in s
+	CommittedPrefillTokens int64   // tokens scheduled for requests that scheduled prompt tokens
+	Released               int     // requests that reached the router
+
+	Gaps metrics.Gaps // ITL and its inverse, over all token gaps of completed requests
+
+	QueuePeak   int         // most requests waiting in the router at once
+	TokenDigest [32]byte    // SHA-256 over all token times in order of completion
+	Stopped     bool        // ended early: MaxSimTimeMS or an interrupt
+	OverLength  int         // requests with prompt + output above max_model_len
+	TokenTimes  [][]float64 // by row, only with Config.KeepTokenTimes
+}
+
+// NaN is an absent time.
+var NaN = math.NaN()
