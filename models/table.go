@@ -180,36 +180,12 @@ func line(x1, y1, x2, y2, x float64) float64 {
 	return float64(slope*(x-x1)) + y1
 }
 
-// cell returns the index of the interval of a rising axis that serves x:
-// the outermost one for an x beyond the axis. At an inner grid point both
-// neighbours give the same value but for its last bit, so the choice is the
-// oracle's: an interpolated guess, checked, in turn with bisection.
+// cell returns the index of the interval of a rising axis that serves x: the
+// one that x lies in or begins, else the outermost one on its side.
 func cell(axis []float64, x float64) int {
 	lo, hi := 0, len(axis)-1
-	if x <= axis[lo] {
-		return 0
-	}
-	if x >= axis[hi] {
-		return hi - 1
-	}
 	for lo+1 < hi {
-		guess := int(line(axis[lo], float64(lo), axis[hi], float64(hi), x))
-		if guess >= hi {
-			guess = hi - 1
-		}
-		if axis[guess] <= x && x <= axis[guess+1] {
-			return guess
-		}
-		if axis[guess] < x {
-			lo = guess
-		} else {
-			hi = guess
-		}
-		mid := lo + (hi-lo)/2
-		if axis[mid] == x {
-			return mid
-		}
-		if axis[mid] < x {
+		if mid := int(uint(lo+hi) / 2); axis[mid] <= x {
 			lo = mid
 		} else {
 			hi = mid
