@@ -9,11 +9,17 @@
 // leading nodes.
 package workloads
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // NoTime marks an absent time (an arrival in a closed-loop trace, a think time
 // that was not recorded).
 var NoTime = math.NaN()
+
+// NoWorker marks an absent worker id: recorded ids use the whole 64-bit range.
+const NoWorker = ^uint64(0)
 
 // NoRow marks an absent row: no previous or next turn.
 const NoRow = int32(-1)
@@ -36,29 +42,35 @@ type Trace struct {
 	numNode uint32
 	numID   uint32
 
-	sessions *sessionColumns // nil: every row is its own session
+	sessions *sessionColumns // nil: no row names a session
 	queue    *queueColumns   // nil: no row names a priority or a class
 	outputs  *outputColumns  // nil: no row names its generated tokens
 	recorded *Recorded       // nil: the format records no outcomes
-	reqID    []string        // nil: no row names itself
-	skipped  []Problem       // rows left out under SkipBad
+	reqID    *textColumn     // nil: no row names itself
+	files    []string        // the files that were read
+	file     []int32         // by row, index into files; nil: all rows are of one file
+	skipped  []Problem       // rows left out under SkipRow
 }
 
 // sessionColumns link the turns of multi-turn sessions.
 type sessionColumns struct {
-	names   []string  // by session number; sessions are numbered by first appearance
-	session []int32   // by row
+	names   nameTable // session ids as written
+	byName  []int32   // session number by name number
+	nameOf  []int32   // name number by session number, NoRow where no row named it
+	session []int32   // by row; sessions are numbered by first appearance
 	turn    []int32   // by row, from 0
 	prev    []int32   // by row, NoRow on a first turn
 	next    []int32   // by row, NoRow on a last turn
-	delay   []float64 // by row, ms after the previous turn's completion, NoTime where absent
+	delay   []float64 // by row, ms after the previous turn's completion, 0 on a first turn
+	multi   bool      // some session has more than one turn
 }
 
 // queueColumns carry what only the router's queue reads.
 type queueColumns struct {
 	priority []int32
 	strict   []uint32
-	class    []string // "" where absent
+	class    []int32  // index into names
+	names    []string // names[0] is "", no class
 }
 
 // outputColumns hold explicitly recorded generated tokens.
@@ -68,11 +80,12 @@ type outputColumns struct {
 }
 
 // Recorded holds what a production system measured for each request of a
-// Dynamo request trace. Missing values are NaN, or -1 for integers.
+// Dynamo request trace, by row. Missing values are NaN, or -1 for integers.
 type Recorded struct {
-	DecodeWorker  []int64   // worker id as recorded
+	DecodeWorker  []uint64  // worker id as recorded, NoWorker where absent
 	DecodeRank    []int32   // data-parallel rank
-	PrefillWorker []int64   // worker id as recorded, -1 in aggregated serving
+	PrefillWorker []uint64  // worker id as recorded, NoWorker in aggregated serving
+	PrefillRank   []int32   // data-parallel rank
 	CachedTokens  []int64   // prompt tokens served from the cache
 	TTFTMS        []float64 // ms
 	AvgITLMS      []float64 // ms
@@ -93,6 +106,17 @@ func (t *Trace) Delta() bool { return t.delta }
 
 // Line returns the 1-based line of row i in its file.
 func (t *Trace) Line(i int) int32 { return t.line[i] }
+
+// File returns the name of the file that row i is from, as the user gave it.
+func (t *Trace) File(i int) string {
+	switch {
+	case t.file != nil:
+		return t.files[t.file[i]]
+	case len(t.files) > 0:
+		return t.files[0]
+	}
+	return ""
+}
 
 // Arrival returns the recorded arrival of row i in ms, NoTime where absent.
 func (t *Trace) Arrival(i int) float64 { return t.arrival[i] }
@@ -130,7 +154,7 @@ func (t *Trace) NumNodes() uint32 { return t.numNode }
 func (t *Trace) NumBlockIDs() uint32 { return t.numID }
 
 // MultiTurn reports whether any session has more than one turn.
-func (t *Trace) MultiTurn() bool { return t.sessions != nil }
+func (t *Trace) MultiTurn() bool { return t.sessions != nil && t.sessions.multi }
 
 // Session returns the session number of row i, numbered by first appearance.
 func (t *Trace) Session(i int) int32 {
@@ -140,13 +164,15 @@ func (t *Trace) Session(i int) int32 {
 	return t.sessions.session[i]
 }
 
-// SessionName returns the name of row i's session, "" in a trace without
-// multi-turn sessions.
+// SessionName returns the name of row i's session: its session_id, or
+// request_<line> where the row names none.
 func (t *Trace) SessionName(i int) string {
-	if t.sessions == nil {
-		return ""
+	if t.sessions != nil {
+		if n := t.sessions.nameOf[t.sessions.session[i]]; n >= 0 {
+			return t.sessions.names.names.at(int(n))
+		}
 	}
-	return t.sessions.names[t.sessions.session[i]]
+	return "request_" + strconv.Itoa(int(t.line[i]))
 }
 
 // Turn returns the turn number of row i in its session, from 0.
@@ -195,7 +221,7 @@ func (t *Trace) PolicyClass(i int) string {
 	if t.queue == nil {
 		return ""
 	}
-	return t.queue.class[i]
+	return t.queue.names[t.queue.class[i]]
 }
 
 // OutputTokenIDs returns the recorded generated tokens of row i, nil where the
@@ -216,7 +242,7 @@ func (t *Trace) RequestID(i int) string {
 	if t.reqID == nil {
 		return ""
 	}
-	return t.reqID[i]
+	return t.reqID.at(i)
 }
 
 // Recorded returns the recorded outcomes, nil where the format has none.
