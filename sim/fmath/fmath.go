@@ -181,7 +181,7 @@ func Tanh(x float64) float64 {
 func tanhLarge(x float64) float64 {
 	high, low, e := expParts(2 * x)
 	scale := math.Float64frombits(uint64(e+1023) << 52)
-	power := (high + low) * scale
+	power := float64((high + low) * scale)
 	lost := float64(low*scale) - (power - float64(high*scale))
 	d := power + 1 // power >= 3.4
 	lost += 1 - (d - power)

@@ -24,7 +24,7 @@ var functions = []struct {
 
 // stdExp is math.Exp, which on some machines overflows a few numbers early.
 func stdExp(x float64) float64 {
-	if x > 709.7 && x <= 7.09782712893383973096e+02 && math.IsInf(math.Exp(x), 1) {
+	if x > 709 && x <= 7.09782712893383973096e+02 && math.IsInf(math.Exp(x), 1) {
 		return Exp(x)
 	}
 	return math.Exp(x)
