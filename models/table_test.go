@@ -1,7 +1,9 @@
 package models
 
 import (
+	"encoding/json"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -37,6 +39,49 @@ func TestTableAgainstOracle(t *testing.T) {
 				now = want
 			}
 		}
+	}
+}
+
+// Requests of one prompt and two tokens on tables whose durations are so long
+// that the last bit of the interpolation shows, at grid points and between.
+func TestTableBitsAgainstOracle(t *testing.T) {
+	text, err := os.ReadFile("testdata/table_oracle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables []struct {
+		PrefillISL    []float64 `json:"prefill_isl"`
+		PrefillTTFT   []float64 `json:"prefill_ttft_ms"`
+		DecodeKV      []float64 `json:"decode_active_kv_tokens"`
+		DecodeContext []float64 `json:"decode_context_length"`
+		DecodeITL     []float64 `json:"decode_itl"`
+		Runs          []struct {
+			Input  int64   `json:"input_length"`
+			First  float64 `json:"first_token_ms"`
+			Second float64 `json:"second_token_ms"`
+		}
+	}
+	if err := json.Unmarshal(text, &tables); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	for _, c := range tables {
+		m, err := NewTable("recorded", TableData{c.PrefillISL, c.PrefillTTFT, c.DecodeKV, c.DecodeContext, c.DecodeITL},
+			TimingOptions{SpeedupRatio: 1, DecodeSpeedupRatio: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range c.Runs {
+			p, _ := m.Step(prefillBatch(r.Input))
+			_, d := m.Step(decodeBatch(r.Input + 1))
+			if p != r.First || p+d != r.Second {
+				t.Errorf("prompt of %d: got %v and %v ms, want %v and %v", r.Input, p, p+d, r.First, r.Second)
+			}
+			runs++
+		}
+	}
+	if runs < 50 {
+		t.Errorf("only %d runs compared", runs)
 	}
 }
 
