@@ -1,0 +1,280 @@
+package settings
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"routesim/workloads"
+)
+
+// Layer is where a value came from. A later layer wins over an earlier one.
+type Layer uint8
+
+// The layers, from the weakest to the strongest.
+const (
+	FromDefault     Layer = iota
+	FromFile              // configuration file
+	FromEnvironment       // environment variable
+	FromDict              // engine dictionary
+	FromFlag              // command line
+	FromPreset            // load-aware preset
+	FromPolicy            // router section of a policy file
+	FromWeight            // the deprecated overlap score weight
+)
+
+// Origin is where a value came from.
+type Origin struct {
+	Layer Layer
+	Where string // flag, variable, key or file:line
+}
+
+// String describes the origin for people.
+func (o Origin) String() string {
+	switch o.Layer {
+	case FromDefault:
+		return "default"
+	case FromFile:
+		return "file " + o.Where
+	case FromEnvironment:
+		return "environment " + o.Where
+	case FromDict:
+		return "engine dictionary " + o.Where
+	case FromFlag:
+		return "flag " + o.Where
+	case FromPreset:
+		return "preset load-aware"
+	case FromPolicy:
+		return "policy file " + o.Where
+	}
+	return o.Where
+}
+
+// Given is a value that someone gave for a setting.
+type Given struct {
+	Setting *Setting
+	Text    string
+	Origin  Origin
+	Place   workloads.Problem // file, line and field, for errors
+}
+
+// problem completes the place with what was found and expected.
+func (g *Given) problem(found, want string) error {
+	p := g.Place
+	p.Field = plainText(p.Field)
+	p.Found, p.Want = found, want
+	if p.File != "" {
+		return &p
+	}
+	return fmt.Errorf("%s: found %s, expected %s", p.Field, found, want)
+}
+
+// maxShown is the longest piece of input that an error repeats, in bytes.
+const maxShown = 120
+
+// show prepares a value for a sentence: quoted where it would be hard to read,
+// and cut where it is long.
+func show(text string) string {
+	if len(text) > maxShown {
+		text = text[:maxShown] + "..."
+	}
+	if text == "" || strings.ContainsAny(text, " \t\n,:") {
+		return strconv.Quote(text)
+	}
+	return plainText(text)
+}
+
+// plainText quotes a text that would not stay on one line of a terminal.
+func plainText(text string) string {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// Input is everything that values are taken from.
+type Input struct {
+	Flags      []Given  // in the order given; the last one of a setting counts
+	ConfigFile string   // path, "" for none
+	EngineArgs string   // the oracle's engine dictionary: JSON, or the path of a file of it
+	Environ    []string // NAME=value, nil to read no environment
+}
+
+// Variable is an environment variable that took effect.
+type Variable struct{ Name, Value, Setting string }
+
+// Resolved is a complete configuration with the origin of every value.
+type Resolved struct {
+	Run         Run
+	Environment []Variable // in table order
+	Warnings    []string
+	Passed      []string // values that were given and changed nothing, for the print-out
+
+	table   *Table
+	origins map[*Setting]Origin
+}
+
+// Origin returns where the value of a setting came from.
+func (r *Resolved) Origin(s *Setting) Origin { return r.origins[s] }
+
+// Explicit reports whether anyone gave the setting a value.
+func (r *Resolved) Explicit(name string) bool {
+	s, ok := r.table.Lookup(name)
+	return ok && r.origins[s].Layer != FromDefault
+}
+
+// Settings lists the settings of the table that the run honours.
+func (r *Resolved) Settings() []*Setting {
+	var list []*Setting
+	for _, s := range r.table.list {
+		if s.Support == Honoured {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// resolution is the work in progress: the strongest value of each setting.
+type resolution struct {
+	*Resolved
+	best map[*Setting]chosen
+}
+
+type chosen struct {
+	given Given
+	value Value
+}
+
+// Resolve merges all sources, checks every value and returns the result.
+func (t *Table) Resolve(in Input) (*Resolved, error) {
+	r := &resolution{
+		Resolved: &Resolved{table: t, origins: map[*Setting]Origin{}},
+		best:     map[*Setting]chosen{},
+	}
+	layers := []func() ([]Given, error){
+		func() ([]Given, error) { return t.fromFile(in.ConfigFile) },
+		func() ([]Given, error) { return t.fromEnvironment(in.Environ, &r.Warnings), nil },
+		func() ([]Given, error) { return t.fromDict(in.EngineArgs) },
+		func() ([]Given, error) { return in.Flags, nil },
+		r.fromPreset,
+		r.fromPolicy,
+		r.fromWeight,
+	}
+	for _, layer := range layers {
+		given, err := layer()
+		if err != nil {
+			return nil, err
+		}
+		for i := range given {
+			if err := r.take(&given[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := r.finish(); err != nil {
+		return nil, err
+	}
+	return r.Resolved, r.check()
+}
+
+// take checks one given value and lets it win over the layers before it.
+func (r *resolution) take(g *Given) error {
+	s := g.Setting
+	v, ok := s.Kind.Parse(g.Text)
+	if !ok {
+		return r.unreadable(g)
+	}
+	old, had := r.best[s]
+	if had && old.given.Origin.Layer == FromDict && g.Origin.Layer == FromFlag && strings.HasPrefix(s.Dict, "dynamo.") {
+		// Dynamo's replay lets the engine's own queue order win.
+		r.warn("%s: the %s sets %s, so the %s has no effect", s.Name, old.given.Origin, old.value.Text, g.Origin)
+		return nil
+	}
+	if had && g.Origin.Layer >= FromPreset && g.Origin.Layer < FromWeight &&
+		old.value.Text != v.Text && s.Support == Honoured {
+		r.warn("%s: the %s sets %s, so %s of the %s has no effect", s.Name, g.Origin, v.Text, old.value.Text, old.given.Origin)
+	}
+	r.best[s] = chosen{*g, v}
+	return nil
+}
+
+// unreadable deals with a value that is not one of the setting's: an error,
+// except that a word of Dynamo's that no replay honours is only passed over
+// when it was not typed for this run.
+func (r *resolution) unreadable(g *Given) error {
+	c, ok := g.Setting.Kind.(Choice)
+	if !ok {
+		return g.problem(show(g.Text), g.Setting.Kind.Expected())
+	}
+	word := strings.ToLower(strings.TrimSpace(g.Text))
+	if why, known := c.Unknown[word]; known {
+		if g.Origin.Layer == FromFile || g.Origin.Layer == FromEnvironment {
+			r.pass(g, why)
+			return nil
+		}
+		return g.problem(show(g.Text), c.Expected()+" ("+why+")")
+	}
+	if near := Nearest(word, c.Words); near != "" {
+		return g.problem(show(g.Text), c.Expected()+"; did you mean "+near+"?")
+	}
+	return g.problem(show(g.Text), c.Expected())
+}
+
+// finish stores the chosen values and deals with those no replay honours.
+func (r *resolution) finish() error {
+	for _, s := range r.table.list {
+		c, given := r.best[s]
+		def, ok := s.Kind.Parse(s.Default)
+		if !ok {
+			panic("settings: unreadable default of " + s.Name)
+		}
+		if !given {
+			c.value = def
+		}
+		if s.Support == Honoured {
+			store(s.Ref(&r.Run), c.value)
+			r.origins[s] = c.given.Origin
+			if c.given.Origin.Layer == FromEnvironment {
+				r.Environment = append(r.Environment, Variable{c.given.Origin.Where, c.given.Text, s.Name})
+			}
+			continue
+		}
+		if !given || c.value.None || c.value.Text == def.Text || c.given.Origin.Layer == FromPreset {
+			continue
+		}
+		if err := r.without(&c.given); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// without deals with a value of a setting that no replay honours.
+func (r *resolution) without(g *Given) error {
+	s := g.Setting
+	switch {
+	case s.Support == Refused:
+		return g.problem(show(g.Text), fmt.Sprintf("%s (%s)", s.Default, s.Why))
+	case s.Support == Ignored && (g.Origin.Layer == FromFlag || g.Origin.Layer == FromDict):
+		return g.problem(show(g.Text), fmt.Sprintf("%s or nothing: %s", s.Default, s.Why))
+	case s.Support == Ignored:
+		r.pass(g, s.Why)
+	}
+	return nil
+}
+
+// pass notes a value that has no effect.
+func (r *resolution) pass(g *Given, why string) {
+	place := g.Place.Field
+	if g.Place.File != "" {
+		place = fmt.Sprintf("%s:%d: %s", g.Place.File, g.Place.Line, g.Place.Field)
+	}
+	r.warn("%s: %s has no effect: %s", place, show(g.Text), why)
+	r.Passed = append(r.Passed, fmt.Sprintf("%s: %s (%s)", g.Setting.Name, g.Text, g.Origin))
+}
+
+func (r *resolution) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,126 @@
+package settings
+
+import (
+	"fmt"
+
+	"routesim/sim/engine"
+	"routesim/sim/router"
+)
+
+// Run is a resolved configuration: every setting a replay honours.
+type Run struct {
+	TraceFormat    string // auto, or the name of a format
+	TraceBlockSize int32  // tokens per hash id of the trace
+	ArrivalSpread  bool   // spread coarse timestamps inside their step
+	OnError        string // fail or skip
+
+	ArrivalSpeedup float64 // divides recorded times
+	Concurrency    int     // sessions in flight, 0 = open loop
+	MaxSimTimeMS   *float64
+	SLATTFTMS      *float64
+	SLAITLMS       *float64
+	SLAE2EMS       *float64
+
+	Workers            int
+	Engine             engine.Params
+	Timing             string  // see models.TimingForms
+	SpeedupRatio       float64 // divides step durations, 0 = not scaled
+	DecodeSpeedupRatio float64 // multiplies SpeedupRatio for decode
+	TensorParallel     int     // GPUs per worker, for GPU hours
+
+	Router           router.Params
+	RouterBlockSize  int32    // tokens, 0 = the engine's
+	OverlapWeight    *float64 // the deprecated weight, nil = not given
+	LoadAware        bool
+	PolicyConfig     string // path, "" = none
+	PrefillLoadModel string
+	TrackingHash     string
+	TrackingKeyFile  string
+	TrackingKeyID    string
+	Seed             uint64
+}
+
+// store writes a value into the field that p points at.
+func store(p any, v Value) {
+	switch p := p.(type) {
+	case *float64:
+		*p = v.Num
+	case **float64:
+		*p = nil
+		if !v.None {
+			*p = &v.Num
+		}
+	case *int:
+		*p = int(v.Int)
+	case *int32:
+		*p = int32(v.Int)
+	case *uint64:
+		*p = uint64(v.Int)
+	case *bool:
+		*p = v.Int == 1
+	case *string:
+		*p = v.Text
+		if v.None {
+			*p = ""
+		}
+	case *router.Mode:
+		*p = router.Mode(v.Int)
+	case *router.QueuePolicy:
+		*p = router.QueuePolicy(v.Int)
+	case *engine.PreemptionMode:
+		*p = engine.PreemptionMode(v.Int)
+	default:
+		panic(fmt.Sprintf("settings: no way to store into %T", p))
+	}
+}
+
+// load reads the field that p points at as a value of the given kind.
+func load(p any, k Kind) Value {
+	switch p := p.(type) {
+	case *float64:
+		return Value{Num: *p, Text: FormatReal(*p)}
+	case **float64:
+		if *p == nil {
+			return Value{None: true, Text: None}
+		}
+		return Value{Num: **p, Text: FormatReal(**p)}
+	case *int:
+		return loadInt(int64(*p), k)
+	case *int32:
+		return loadInt(int64(*p), k)
+	case *uint64:
+		return loadInt(int64(*p), k)
+	case *bool:
+		if *p {
+			return Value{Int: 1, Text: "true"}
+		}
+		return Value{Text: "false"}
+	case *string:
+		if *p == "" {
+			return Value{None: true, Text: None}
+		}
+		return Value{Text: *p}
+	case *router.Mode:
+		return loadInt(int64(*p), k)
+	case *router.QueuePolicy:
+		return loadInt(int64(*p), k)
+	case *engine.PreemptionMode:
+		return loadInt(int64(*p), k)
+	}
+	panic(fmt.Sprintf("settings: no way to load from %T", p))
+}
+
+func loadInt(v int64, k Kind) Value {
+	switch k := k.(type) {
+	case Choice:
+		return Value{Int: v, Text: k.Words[v]}
+	case Int:
+		if k.Optional && v == k.NoneIs {
+			return Value{None: true, Int: v, Text: None}
+		}
+	}
+	return Value{Int: v, Text: fmt.Sprint(v)}
+}
+
+// Get reads the setting's value from a run.
+func (s *Setting) Get(r *Run) Value { return load(s.Ref(r), s.Kind) }

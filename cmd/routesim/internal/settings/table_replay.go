@@ -1,0 +1,159 @@
+package settings
+
+import (
+	"math"
+	"strings"
+
+	"routesim/models"
+	"routesim/sim/engine"
+)
+
+// The ranges that several settings share.
+var (
+	nonNegative = Real{Max: math.MaxFloat64}
+	positive    = Real{Max: math.MaxFloat64, Above: true}
+	fraction    = Real{Max: 1}
+	tokens      = Int{Min: 1, Max: math.MaxInt32}
+)
+
+// optional returns the same range with none added.
+func (k Real) optional() Real { k.Optional = true; return k }
+
+// orNone returns the same range with none added, stored as the given number.
+func (k Int) orNone(is int64) Int { k.Optional, k.NoneIs = true, is; return k }
+
+// replayRows are the settings of the trace and of the load it puts on the fleet.
+func replayRows() []Setting {
+	return []Setting{
+		{
+			Name: "trace-format", Group: Trace, Default: "auto",
+			Kind: Choice{
+				Words: []string{"auto", "mooncake", "mooncake-delta", "dynamo"},
+				Also:  map[string]string{"mooncake_delta": "mooncake-delta"},
+				Unknown: map[string]string{
+					"agentic_mooncake": "agentic graphs are not modelled", "agentic-mooncake": "agentic graphs are not modelled",
+					"weka": "agentic graphs are not modelled", "applied_compute_agentic": "agentic graphs are not modelled",
+				},
+			},
+			Help: "Format of the trace. auto tells Dynamo request traces by their schema and takes everything else as mooncake; a delta trace (rows that hold only a turn's new tokens) has to be named.",
+			Ref:  func(r *Run) any { return &r.TraceFormat },
+		}, {
+			Name: "trace-block-size", Group: Trace, Default: "512", Unit: "tokens", Kind: tokens,
+			Help: "Tokens that one hash id of a Mooncake trace stands for.",
+			Ref:  func(r *Run) any { return &r.TraceBlockSize },
+		}, {
+			Name: "arrival-spread", Group: Trace, Default: "false", Kind: Bool{},
+			Help: "Spread requests that share a coarse timestamp evenly over the step to the next one.",
+			Ref:  func(r *Run) any { return &r.ArrivalSpread },
+		}, {
+			Name: "on-error", Group: Trace, Default: "fail", Kind: Choice{Words: []string{"fail", "skip"}},
+			Help: "What to do with a malformed row: fail, or skip it and count it.",
+			Ref:  func(r *Run) any { return &r.OnError },
+		}, {
+			Name: "arrival-speedup-ratio", Group: Load, Default: "1", Kind: positive,
+			Help: "Divides recorded arrivals and think times: 2 doubles the load.",
+			Ref:  func(r *Run) any { return &r.ArrivalSpeedup },
+		}, {
+			Name: "replay-concurrency", Group: Load, Default: None, Unit: "sessions", Kind: tokens.orNone(0),
+			Help: "Closed loop: keep this many sessions in flight and ignore recorded arrivals. none is the open loop.",
+			Ref:  func(r *Run) any { return &r.Concurrency },
+		}, {
+			Name: "max-sim-time-ms", Group: Load, Default: None, Unit: "ms", Kind: nonNegative.optional(),
+			Help: "Stop before the first event after this simulated time.",
+			Ref:  func(r *Run) any { return &r.MaxSimTimeMS },
+		}, {
+			Name: "sla-ttft-ms", Group: Load, Default: None, Unit: "ms", Kind: positive.optional(),
+			Help: "Goodput: the longest time to first token that counts as good.",
+			Ref:  func(r *Run) any { return &r.SLATTFTMS },
+		}, {
+			Name: "sla-itl-ms", Group: Load, Default: None, Unit: "ms", Kind: positive.optional(),
+			Help: "Goodput: the longest mean inter-token latency of a request that counts as good.",
+			Ref:  func(r *Run) any { return &r.SLAITLMS },
+		}, {
+			Name: "sla-e2e-ms", Group: Load, Default: None, Unit: "ms", Kind: positive.optional(),
+			Help: "Goodput: the longest end-to-end latency that counts as good. Excludes the other two bounds.",
+			Ref:  func(r *Run) any { return &r.SLAE2EMS },
+		},
+	}
+}
+
+// engineRows are the settings of the workers. Dict is the path in the oracle's
+// engine dictionary.
+func engineRows() []Setting {
+	return []Setting{
+		{
+			Name: "workers", Aliases: []string{"num-workers"}, Group: Fleet, Default: "8",
+			Kind: Int{Min: 1, Max: 65535},
+			Help: "Number of workers.",
+			Ref:  func(r *Run) any { return &r.Workers },
+		}, {
+			Name: "timing", Group: Fleet, Default: "dynamo-polynomial", Dict: "engine.timing_model",
+			Kind: Word{What: models.TimingForms, Hint: "MODEL", Check: validTiming},
+			Help: "How long a forward pass takes: " + models.TimingForms + ".",
+			Ref:  func(r *Run) any { return &r.Timing },
+		}, {
+			Name: "num-gpu-blocks", Group: Fleet, Default: "16384", Unit: "blocks", Dict: "engine.num_gpu_blocks", Kind: tokens,
+			Help: "KV blocks in a worker's pool.",
+			Ref:  func(r *Run) any { return &r.Engine.NumGPUBlocks },
+		}, {
+			Name: "block-size", Group: Fleet, Default: "64", Unit: "tokens", Dict: "engine.block_size",
+			Kind: Int{Min: 2, Max: math.MaxInt32},
+			Help: "Tokens per KV block, of the engine and of the router.",
+			Ref:  func(r *Run) any { return &r.Engine.BlockSize },
+		}, {
+			Name: "router-block-size", Env: []string{"DYN_ROUTER_BLOCK_SIZE"}, Group: Fleet, Default: None, Unit: "tokens",
+			Kind: tokens.orNone(0),
+			Help: "Must equal --block-size if given: a router that hashes other blocks than the engine finds no overlap.",
+			Ref:  func(r *Run) any { return &r.RouterBlockSize },
+		}, {
+			Name: "max-model-len", Group: Fleet, Default: None, Unit: "tokens", Dict: "engine.max_model_len", Kind: tokens.orNone(0),
+			Help: "Context limit: a prompt of this length or longer is rejected.",
+			Ref:  func(r *Run) any { return &r.Engine.MaxModelLen },
+		}, {
+			Name: "max-num-seqs", Group: Fleet, Default: "256", Unit: "sequences", Dict: "engine.max_num_seqs",
+			Kind: tokens.orNone(int64(engine.Unlimited)),
+			Help: "Requests a worker runs at once.",
+			Ref:  func(r *Run) any { return &r.Engine.MaxNumSeqs },
+		}, {
+			Name: "max-num-batched-tokens", Group: Fleet, Default: "8192", Unit: "tokens", Dict: "engine.max_num_batched_tokens",
+			Kind: tokens.orNone(int64(engine.Unlimited)),
+			Help: "Tokens a worker computes in one pass.",
+			Ref:  func(r *Run) any { return &r.Engine.MaxNumBatchedTokens },
+		}, {
+			Name: "enable-prefix-caching", Group: Fleet, Default: "true", Dict: "engine.enable_prefix_caching", Kind: Bool{},
+			Help: "Reuse KV blocks of equal prefixes.",
+			Ref:  func(r *Run) any { return &r.Engine.EnablePrefixCaching },
+		}, {
+			Name: "enable-chunked-prefill", Group: Fleet, Default: "true", Dict: "engine.enable_chunked_prefill", Kind: Bool{},
+			Help: "Split prompts that exceed a pass's token budget.",
+			Ref:  func(r *Run) any { return &r.Engine.EnableChunkedPrefill },
+		}, {
+			Name: "preemption-mode", Group: Fleet, Default: "lifo", Dict: "engine.preemption_mode", Kind: Choice{Words: []string{"lifo", "fifo"}},
+			Help: "Which running request is preempted when the pool is full: the last (lifo) or the first (fifo).",
+			Ref:  func(r *Run) any { return &r.Engine.Preemption },
+		}, {
+			Name: "speedup-ratio", Group: Fleet, Default: "1", Dict: "engine.speedup_ratio", Kind: nonNegative,
+			Help: "Divides pass durations; 0 leaves them as they are.",
+			Ref:  func(r *Run) any { return &r.SpeedupRatio },
+		}, {
+			Name: "decode-speedup-ratio", Group: Fleet, Default: "1", Dict: "engine.decode_speedup_ratio", Kind: nonNegative,
+			Help: "Multiplies --speedup-ratio for decode.",
+			Ref:  func(r *Run) any { return &r.DecodeSpeedupRatio },
+		}, {
+			Name: "tensor-parallel-size", Group: Fleet, Default: "1", Unit: "GPUs", Dict: "tensor_parallel_size",
+			Kind: Int{Min: 1, Max: 65535},
+			Help: "GPUs per worker; only GPU hours depend on it.",
+			Ref:  func(r *Run) any { return &r.TensorParallel },
+		},
+	}
+}
+
+// validTiming reports whether a timing specification has one of the known
+// forms. A table is not opened.
+func validTiming(spec string) bool {
+	if path, ok := strings.CutPrefix(spec, "table:"); ok {
+		return path != ""
+	}
+	_, err := models.ParseTiming(spec, models.TimingOptions{CapacityTokens: 1, SpeedupRatio: 1, DecodeSpeedupRatio: 1})
+	return err == nil
+}
