@@ -39,6 +39,8 @@ func (g *Gaps) AddGap(ms float64) {
 func (g *Gaps) AddTimes(times []float64) {
 	for len(times) > 1 {
 		if !g.ITL.literal() && !g.Rate.literal() {
+			g.ITL.makeRoom(len(times))
+			g.Rate.makeRoom(len(times))
 			times = times[g.addPlain(times):]
 			if len(times) < 2 {
 				return

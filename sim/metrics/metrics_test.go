@@ -408,6 +408,41 @@ func TestExactPercentilesAreElements(t *testing.T) {
 	})
 }
 
+func TestSortValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, n := range []int{0, 1, 2, fewValues - 1, fewValues, 5000} {
+		vs := make([]float64, n)
+		for i := range vs {
+			if vs[i] = math.Exp(40 * rng.NormFloat64()); rng.IntN(9) == 0 {
+				vs[i] = float64(rng.IntN(3))
+			}
+		}
+		want := slices.Clone(vs)
+		slices.Sort(want)
+		sortValues(vs)
+		if !slices.Equal(vs, want) {
+			t.Errorf("%d values are not in order", n)
+		}
+	}
+}
+
+// TestFold checks that counts survive their move to the map.
+func TestFold(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	var d, want Dist
+	for i := range 20000 {
+		v := math.Exp(rng.NormFloat64())
+		d.Add(v)
+		want.Add(v)
+		if i%700 == 0 {
+			d.makeRoom(foldAfter)
+		}
+	}
+	if d.Stats() != want.Stats() {
+		t.Errorf("found %+v, expected %+v", d.Stats(), want.Stats())
+	}
+}
+
 func randomTimes(rng *rand.Rand, n int) []float64 {
 	times := make([]float64, n)
 	for i := 1; i < n; i++ {

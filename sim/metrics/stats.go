@@ -1,9 +1,6 @@
 package metrics
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Stats are the statistics reported of a set of values, in the unit of the
 // values; all but N are NaN when the set is empty. Std is the population
@@ -13,7 +10,7 @@ type Stats struct {
 	Mean, Min, Max, Median, P75, P90, P95, P99, Std float64
 }
 
-// Exact returns the statistics of values, which it sorts. A percentile is one
+// Exact returns the statistics of values, finite and at least 0, which it sorts. A percentile is one
 // of the values: no interpolation.
 func Exact(values []float64) Stats {
 	n := len(values)
@@ -32,7 +29,7 @@ func Exact(values []float64) Stats {
 		squares += float64((v - s.Mean) * (v - s.Mean))
 	}
 	s.Std = math.Sqrt(squares / float64(n))
-	slices.Sort(values)
+	sortValues(values)
 	s.Min, s.Max = values[0], values[n-1]
 	s.percentiles(func(p float64) float64 { return Percentile(values, p) })
 	return s
