@@ -235,11 +235,14 @@ func (b *Builder) keepRequestID(raw *rawRow) *Problem {
 
 // Build returns the trace. The builder must not be used afterwards.
 func (b *Builder) Build() (*Trace, error) {
-	t := b.t
-	if t.Len() == 0 {
-		return nil, &Problem{File: b.o.File, Found: "no requests",
-			Want: "at least one row (check that the file is whole)"}
+	if b.t.Len() == 0 {
+		return nil, &Problem{File: b.o.File, Found: "no requests", Want: "at least one row"}
 	}
+	return b.finish(), nil
+}
+
+func (b *Builder) finish() *Trace {
+	t := b.t
 	t.numNode, t.numID = b.nodes.n, b.ids.n
 	if t.delta || t.outputs != nil {
 		blocks := b.nodes.blocks()
@@ -251,5 +254,5 @@ func (b *Builder) Build() (*Trace, error) {
 	if b.sess != nil {
 		t.sessions = b.sess.columns()
 	}
-	return t, nil
+	return t
 }

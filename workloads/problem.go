@@ -10,6 +10,8 @@ type Problem struct {
 	Field string // "" where the whole row is meant
 	Found string // the offending value as written, "" where it is absent
 	Want  string // what was expected, and how to mend it
+
+	fatal bool // concerns more than the row: reading ends even where bad rows are skipped
 }
 
 // Error renders the problem as one line: file:line: field: found …, expected ….

@@ -1,0 +1,112 @@
+package workloads
+
+import "math"
+
+// decodeRow reads a Mooncake row of any shape into r, or says what is wrong
+// with it.
+func (d *decoder) decodeRow(line []byte, r *rawRow) *Problem {
+	d.reset(line)
+	var seen fields
+	return d.row(func(key string) *Problem {
+		f := fieldOf(key)
+		if f == 0 {
+			return d.skip()
+		}
+		if p := once(&seen, f, key); p != nil {
+			return p
+		}
+		if d.null() {
+			return nil
+		}
+		r.set(f)
+		return d.field(f, key, r)
+	})
+}
+
+const (
+	wantMS     = "a finite number of milliseconds"
+	wantTokens = "a whole number of tokens, without quotes, fraction or exponent"
+	wantText   = "a text in quotes"
+)
+
+func (d *decoder) field(f fields, key string, r *rawRow) (p *Problem) {
+	var n uint64
+	switch f {
+	case fTimestamp:
+		r.timestamp, p = d.float(key, wantMS)
+	case fDelay:
+		r.delay, p = d.float(key, wantMS)
+	case fInput:
+		n, p = d.uint(key, math.MaxInt64, wantTokens)
+		r.input = int64(n)
+	case fOutput:
+		n, p = d.uint(key, math.MaxInt64, wantTokens)
+		r.output = int64(n)
+	case fHashIDs:
+		r.ids, p = d.uints(r.ids, key, math.MaxUint64)
+	case fTokens:
+		var ids []uint64
+		ids, p = d.uints(nil, key, math.MaxUint32)
+		for _, id := range ids {
+			r.tokens = append(r.tokens, uint32(id))
+		}
+	case fSession:
+		r.session, p = d.text(key, wantText)
+	case fRequest:
+		r.request, p = d.text(key, wantText)
+	case fClass:
+		r.class, p = d.text(key, wantText)
+	case fPriority:
+		r.priority, p = d.int32(key)
+	case fStrict:
+		n, p = d.uint(key, math.MaxUint32, "a whole number from 0 to 4294967295")
+		r.strict = uint32(n)
+	}
+	return p
+}
+
+// int32 reads a signed 32-bit integer.
+func (d *decoder) int32(field string) (int32, *Problem) {
+	const want = "a whole number from -2147483648 to 2147483647"
+	v, p := d.number(field, want)
+	if p != nil {
+		return 0, p
+	}
+	digits, neg := v, v[0] == '-'
+	if neg {
+		digits = v[1:]
+	}
+	n, ok := parseUint(digits)
+	switch {
+	case !ok || neg && (n == 0 || n > 1<<31) || !neg && n >= 1<<31:
+		return 0, &Problem{Field: field, Found: excerpt(v), Want: want}
+	case neg:
+		return int32(-int64(n)), nil
+	}
+	return int32(n), nil
+}
+
+// readMooncake reads the rows of one file into b.
+func readMooncake(src *source, b *Builder) *Problem {
+	var d decoder
+	raw := &b.raw
+	for {
+		line, p := src.next()
+		if line == nil || p != nil {
+			return p
+		}
+		raw.reset()
+		raw.line = int32(src.line())
+		if !scanRow(line, raw) {
+			raw.reset()
+			raw.line = int32(src.line())
+			p = d.decodeRow(line, raw)
+		}
+		if p == nil {
+			p = b.add(raw)
+		}
+		if p = src.judge(p); p != nil {
+			return p
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package workloads
+
+import "strconv"
+
+// scanner reads the usual shape of a Mooncake row without building a tree: flat
+// objects whose texts hold no escapes and only ASCII. Anything else, right or
+// wrong, it leaves to the decoder; what it accepts, the decoder reads alike.
+type scanner struct {
+	s []byte // one line with its newline, which no token can run over
+	p int
+}
+
+// scanRow reads line, which ends in a newline, into r. False means that the
+// decoder must look at it.
+func scanRow(line []byte, r *rawRow) bool {
+	c := scanner{s: line}
+	var seen fields
+	c.space()
+	if !c.is('{') {
+		return false
+	}
+	for {
+		c.space()
+		key, ok := c.text()
+		if !ok {
+			return false
+		}
+		c.space()
+		if !c.is(':') {
+			return false
+		}
+		c.space()
+		f := fieldOf(string(key))
+		if f != 0 && seen&f != 0 {
+			return false
+		}
+		seen |= f
+		if !c.value(f, r) {
+			return false
+		}
+		c.space()
+		if c.is(',') {
+			continue
+		}
+		if !c.is('}') {
+			return false
+		}
+		c.space()
+		return c.p == len(c.s)
+	}
+}
+
+// fieldOf returns the field that a key names, 0 if the format knows none.
+func fieldOf(key string) fields {
+	switch key {
+	case "timestamp", "created_time":
+		return fTimestamp
+	case "input_length", "input_tokens":
+		return fInput
+	case "output_length", "output_tokens":
+		return fOutput
+	case "hash_ids":
+		return fHashIDs
+	case "output_token_ids":
+		return fTokens
+	case "session_id":
+		return fSession
+	case "delay", "delay_ms":
+		return fDelay
+	case "request_id":
+		return fRequest
+	case "priority":
+		return fPriority
+	case "strict_priority":
+		return fStrict
+	case "policy_class":
+		return fClass
+	}
+	return 0
+}
+
+// value reads the value of field f into r.
+func (c *scanner) value(f fields, r *rawRow) bool {
+	if c.s[c.p] == 'n' {
+		return c.word("null")
+	}
+	r.set(f)
+	ok := false
+	switch f {
+	case fTimestamp:
+		r.timestamp, ok = c.float()
+	case fDelay:
+		r.delay, ok = c.float()
+	case fInput:
+		r.input, ok = c.count()
+	case fOutput:
+		r.output, ok = c.count()
+	case fHashIDs:
+		ok = c.hashIDs(r)
+	case fTokens:
+		ok = c.tokenIDs(r)
+	case fSession:
+		r.session, ok = c.text()
+	case fRequest:
+		r.request, ok = c.text()
+	case fClass:
+		r.class, ok = c.text()
+	case fPriority:
+		r.priority, ok = c.int32()
+	case fStrict:
+		var n uint64
+		n, ok = c.digits()
+		ok = ok && n>>32 == 0
+		r.strict = uint32(n)
+	default:
+		ok = c.other()
+	}
+	return ok
+}
+
+// space skips white space; the final newline is the end, not skipped over.
+func (c *scanner) space() {
+	for c.p < len(c.s) && (c.s[c.p] == ' ' || c.s[c.p] == '\n' || c.s[c.p] == '\t' || c.s[c.p] == '\r') {
+		c.p++
+	}
+}
+
+func (c *scanner) is(b byte) bool {
+	if c.p < len(c.s) && c.s[c.p] == b {
+		c.p++
+		return true
+	}
+	return false
+}
+
+func (c *scanner) word(w string) bool {
+	if len(c.s)-c.p < len(w) || string(c.s[c.p:c.p+len(w)]) != w {
+		return false
+	}
+	c.p += len(w)
+	return true
+}
+
+// text reads a quoted text of plain ASCII.
+func (c *scanner) text() ([]byte, bool) {
+	if !c.is('"') {
+		return nil, false
+	}
+	from := c.p
+	for c.p < len(c.s) {
+		switch b := c.s[c.p]; {
+		case b == '"':
+			c.p++
+			return c.s[from : c.p-1 : c.p-1], true
+		case b < ' ' || b == '\\' || b >= 0x80:
+			return nil, false
+		}
+		c.p++
+	}
+	return nil, false
+}
+
+// digits reads an unsigned integer of at most 19 digits; longer ones may still
+// be right, which the decoder decides. A fraction or an exponent is left for
+// the caller to stumble over.
+func (c *scanner) digits() (uint64, bool) {
+	s, p := c.s, c.p
+	n := uint64(0)
+	for p < len(s) {
+		d := s[p] - '0'
+		if d > 9 {
+			break
+		}
+		n = n*10 + uint64(d)
+		p++
+	}
+	size := p - c.p
+	if size == 0 || size > 19 || size > 1 && s[c.p] == '0' {
+		return 0, false
+	}
+	c.p = p
+	return n, true
+}
+
+func (c *scanner) count() (int64, bool) {
+	n, ok := c.digits()
+	return int64(n), ok && n>>63 == 0
+}
+
+func (c *scanner) int32() (int32, bool) {
+	neg := c.is('-')
+	n, ok := c.digits()
+	// Minus zero is no integer for the decoder, and the ends of the range are
+	// rare enough to be left to it.
+	if !ok || n>>31 != 0 || neg && n == 0 {
+		return 0, false
+	}
+	if neg {
+		return -int32(n), true
+	}
+	return int32(n), true
+}
+
+// float reads a JSON number.
+func (c *scanner) float() (float64, bool) {
+	from := c.p
+	neg := c.is('-')
+	n, ok := c.digits()
+	if !ok {
+		return 0, false
+	}
+	if b := c.s[c.p]; b != '.' && b != 'e' && b != 'E' && n <= 1<<53 {
+		if neg {
+			return -float64(n), true
+		}
+		return float64(n), true
+	}
+	if c.is('.') && !c.run() {
+		return 0, false
+	}
+	if c.is('e') || c.is('E') {
+		if !c.is('+') {
+			c.is('-')
+		}
+		if !c.run() {
+			return 0, false
+		}
+	}
+	x, err := strconv.ParseFloat(string(c.s[from:c.p]), 64)
+	return x, err == nil
+}
+
+// run reads one or more digits.
+func (c *scanner) run() bool {
+	from := c.p
+	for c.s[c.p]-'0' <= 9 {
+		c.p++
+	}
+	return c.p > from
+}
+
+// hashIDs reads a list of unsigned integers.
+func (c *scanner) hashIDs(r *rawRow) bool {
+	if !c.is('[') {
+		return false
+	}
+	c.space()
+	if c.is(']') {
+		return true
+	}
+	ids := r.ids
+	for {
+		n, ok := c.digits()
+		if !ok {
+			return false
+		}
+		ids = append(ids, n)
+		c.space()
+		if c.is(']') {
+			r.ids = ids
+			return true
+		}
+		if !c.is(',') {
+			return false
+		}
+		c.space()
+	}
+}
+
+func (c *scanner) tokenIDs(r *rawRow) bool {
+	at := len(r.ids)
+	if !c.hashIDs(r) {
+		return false
+	}
+	for _, n := range r.ids[at:] {
+		if n>>32 != 0 {
+			return false
+		}
+		r.tokens = append(r.tokens, uint32(n))
+	}
+	r.ids = r.ids[:at]
+	return true
+}
+
+// other skips the value of a key that the format does not know.
+func (c *scanner) other() bool {
+	switch b := c.s[c.p]; {
+	case b == '"':
+		_, ok := c.text()
+		return ok
+	case b == 't':
+		return c.word("true")
+	case b == 'f':
+		return c.word("false")
+	case b == '-' || b-'0' <= 9:
+		_, ok := c.float()
+		return ok
+	}
+	return false
+}
