@@ -78,13 +78,13 @@ func (f *flagValue) Set(text string) error {
 
 // FlagError rewrites a problem of the flag parser in the style of all other
 // errors and names the nearest flag for one that does not exist.
-func (t *Table) FlagError(fs *pflag.FlagSet, err error) error {
+func FlagError(fs *pflag.FlagSet, err error) error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown):
-		return t.unknownFlag(fs, unknown)
+		return unknownFlag(fs, unknown)
 	case errors.As(err, &missing):
 		want := "a value"
 		if f, ok := missing.GetFlag().Value.(*flagValue); ok {
@@ -100,26 +100,20 @@ func (t *Table) FlagError(fs *pflag.FlagSet, err error) error {
 	return err
 }
 
-func (t *Table) unknownFlag(fs *pflag.FlagSet, e *pflag.NotExistError) error {
+func unknownFlag(fs *pflag.FlagSet, e *pflag.NotExistError) error {
 	if letters := e.GetSpecifiedShortnames(); letters != "" {
 		return fmt.Errorf("-%s: unknown flag; long flags take two dashes", letters)
 	}
 	name := e.GetSpecifiedName()
-	var visible []string
+	var known []string
 	fs.VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			visible = append(visible, f.Name)
+		if v, ok := f.Value.(*flagValue); ok && v.setting.Support == Honoured || !ok && !f.Hidden {
+			known = append(known, f.Name)
 		}
 	})
-	negated := strings.HasPrefix(kebab(name), "no-")
-	near := t.Nearest(strings.TrimPrefix(kebab(name), "no-"), visible...)
+	near := Nearest(kebab(name), known)
 	if near == "" {
 		return fmt.Errorf("--%s: unknown flag; see --help for the list", name)
-	}
-	if s, ok := t.Lookup(near); ok && negated {
-		if _, ok := s.Kind.(Bool); ok {
-			near = "no-" + near
-		}
 	}
 	return fmt.Errorf("--%s: unknown flag; did you mean --%s?", name, near)
 }

@@ -72,7 +72,7 @@ func (r *resolution) fromPreset() ([]Given, error) {
 	if !ok || c.value.Int == 0 {
 		return nil, nil
 	}
-	r.warn("load-aware: a live frontend builds no index and books whole prompts as prefill load; a replay, Dynamo's own included, still books only the uncached part")
+	r.Warn("load-aware: a live frontend builds no index and books whole prompts as prefill load; a replay, Dynamo's own included, still books only the uncached part")
 	var given []Given
 	for _, e := range loadAware {
 		s, _ := r.table.Lookup(e[0])
@@ -99,7 +99,7 @@ func (r *resolution) fromWeight() ([]Given, error) {
 	if !ok || c.value.None {
 		return nil, nil
 	}
-	r.warn("%s is deprecated: it replaces router-prefill-load-scale", c.given.Origin)
+	r.Warn("%s is deprecated: it replaces router-prefill-load-scale", c.given.Origin)
 	set := func(name string) Given {
 		s, _ := r.table.Lookup(name)
 		return Given{Setting: s, Text: c.value.Text, Origin: Origin{FromWeight, "router-kv-overlap-score-weight (" + c.given.Origin.String() + ")"}}

@@ -125,6 +125,12 @@ func (r *Resolved) Explicit(name string) bool {
 	return ok && r.origins[s].Layer != FromDefault
 }
 
+// OnCommandLine reports whether the setting's value was given as a flag.
+func (r *Resolved) OnCommandLine(name string) bool {
+	s, ok := r.table.Lookup(name)
+	return ok && r.origins[s].Layer == FromFlag
+}
+
 // Settings lists the settings of the table that the run honours.
 func (r *Resolved) Settings() []*Setting {
 	var list []*Setting
@@ -189,12 +195,12 @@ func (r *resolution) take(g *Given) error {
 	old, had := r.best[s]
 	if had && old.given.Origin.Layer == FromDict && g.Origin.Layer == FromFlag && strings.HasPrefix(s.Dict, "dynamo.") {
 		// Dynamo's replay lets the engine's own queue order win.
-		r.warn("%s: the %s sets %s, so the %s has no effect", s.Name, old.given.Origin, old.value.Text, g.Origin)
+		r.Warn("%s: the %s sets %s, so the %s has no effect", s.Name, old.given.Origin, old.value.Text, g.Origin)
 		return nil
 	}
 	if had && g.Origin.Layer >= FromPreset && g.Origin.Layer < FromWeight &&
 		old.value.Text != v.Text && s.Support == Honoured {
-		r.warn("%s: the %s sets %s, so %s of the %s has no effect", s.Name, g.Origin, v.Text, old.value.Text, old.given.Origin)
+		r.Warn("%s: the %s sets %s, so %s of the %s has no effect", s.Name, g.Origin, v.Text, old.value.Text, old.given.Origin)
 	}
 	r.best[s] = chosen{*g, v}
 	return nil
@@ -271,10 +277,11 @@ func (r *resolution) pass(g *Given, why string) {
 	if g.Place.File != "" {
 		place = fmt.Sprintf("%s:%d: %s", g.Place.File, g.Place.Line, g.Place.Field)
 	}
-	r.warn("%s: %s has no effect: %s", place, show(g.Text), why)
+	r.Warn("%s: %s has no effect: %s", place, show(g.Text), why)
 	r.Passed = append(r.Passed, fmt.Sprintf("%s: %s (%s)", g.Setting.Name, g.Text, g.Origin))
 }
 
-func (r *resolution) warn(format string, args ...any) {
+// Warn adds a warning.
+func (r *Resolved) Warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }

@@ -60,18 +60,18 @@ func (r *resolution) warnInactive() {
 				continue
 			}
 			if c, ok := r.best[s]; ok && c.given.Origin.Layer == FromFlag {
-				r.warn("%s has no effect in round-robin mode", s.Name)
+				r.Warn("%s has no effect in round-robin mode", s.Name)
 			}
 		}
 	}
 	if run.Concurrency > 0 && r.Explicit("arrival-speedup-ratio") && run.ArrivalSpeedup != 1 {
-		r.warn("arrival-speedup-ratio has no effect with replay-concurrency: a closed loop ignores recorded arrivals and keeps think times as they are")
+		r.Warn("arrival-speedup-ratio has no effect with replay-concurrency: a closed loop ignores recorded arrivals and keeps think times as they are")
 	}
 	if run.Concurrency > 0 && run.ArrivalSpread {
-		r.warn("arrival-spread has no effect with replay-concurrency: a closed loop ignores recorded arrivals")
+		r.Warn("arrival-spread has no effect with replay-concurrency: a closed loop ignores recorded arrivals")
 	}
 	if !run.Router.TrackPrefillTokens && run.Router.QueueThreshold != nil {
-		r.warn("router-queue-threshold has no effect without router-track-prefill-tokens: no worker ever counts as busy")
+		r.Warn("router-queue-threshold has no effect without router-track-prefill-tokens: no worker ever counts as busy")
 	}
 }
 

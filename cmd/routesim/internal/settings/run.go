@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 
+	"routesim/models"
 	"routesim/sim/engine"
 	"routesim/sim/router"
 )
@@ -38,6 +39,25 @@ type Run struct {
 	TrackingKeyFile  string
 	TrackingKeyID    string
 	Seed             uint64
+}
+
+// Words of settings that the run's user has to tell apart.
+const (
+	AutoFormat = "auto" // TraceFormat: find out
+	SkipRows   = "skip" // OnError: leave malformed rows out
+)
+
+// StepModel builds the timing model of the workers.
+func (r *Run) StepModel() (models.StepModel, error) {
+	m, err := models.ParseTiming(r.Timing, models.TimingOptions{
+		CapacityTokens:     int64(r.Engine.NumGPUBlocks) * int64(r.Engine.BlockSize),
+		SpeedupRatio:       r.SpeedupRatio,
+		DecodeSpeedupRatio: r.DecodeSpeedupRatio,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--timing: %w", err)
+	}
+	return m, nil
 }
 
 // store writes a value into the field that p points at.

@@ -111,9 +111,9 @@ func (t *Table) Lookup(name string) (*Setting, bool) {
 }
 
 // Nearest returns the name closest to a misspelt one among the settings that a
-// run honours and the extra names given, "" if none is close.
-func (t *Table) Nearest(name string, extra ...string) string {
-	names := slices.Clone(extra)
+// run honours, "" if none is close.
+func (t *Table) Nearest(name string) string {
+	var names []string
 	for _, s := range t.list {
 		if !s.NoFlag && s.Support == Honoured {
 			names = append(names, s.Spellings()...)

@@ -19,7 +19,7 @@ func resolveWith(t *testing.T, in Input, args ...string) (*Resolved, error) {
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	rec := table.Flags(fs)
 	if err := fs.Parse(args); err != nil {
-		return nil, table.FlagError(fs, err)
+		return nil, FlagError(fs, err)
 	}
 	if len(in.Flags) == 0 {
 		in.Flags = rec.Given

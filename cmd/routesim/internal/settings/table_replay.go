@@ -26,9 +26,9 @@ func (k Int) orNone(is int64) Int { k.Optional, k.NoneIs = true, is; return k }
 func replayRows() []Setting {
 	return []Setting{
 		{
-			Name: "trace-format", Group: Trace, Default: "auto",
+			Name: "trace-format", Group: Trace, Default: AutoFormat,
 			Kind: Choice{
-				Words: []string{"auto", "mooncake", "mooncake-delta", "dynamo"},
+				Words: []string{AutoFormat, "mooncake", "mooncake-delta", "dynamo"},
 				Also:  map[string]string{"mooncake_delta": "mooncake-delta"},
 				Unknown: map[string]string{
 					"agentic_mooncake": "agentic graphs are not modelled", "agentic-mooncake": "agentic graphs are not modelled",
@@ -46,7 +46,7 @@ func replayRows() []Setting {
 			Help: "Spread requests that share a coarse timestamp evenly over the step to the next one.",
 			Ref:  func(r *Run) any { return &r.ArrivalSpread },
 		}, {
-			Name: "on-error", Group: Trace, Default: "fail", Kind: Choice{Words: []string{"fail", "skip"}},
+			Name: "on-error", Group: Trace, Default: "fail", Kind: Choice{Words: []string{"fail", SkipRows}},
 			Help: "What to do with a malformed row: fail, or skip it and count it.",
 			Ref:  func(r *Run) any { return &r.OnError },
 		}, {
