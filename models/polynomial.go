@@ -106,12 +106,7 @@ func (p *Polynomial) runUnscaled(t float64, seqs, context int64, ends []float64)
 			return t, i
 		}
 		s := polyDecodeMS(c/capacity) / 1000
-		q := float64(s * nanosPerSecond)
-		n := float64(q+integerBits) - integerBits
-		if math.Abs(q-n) == 0.5 {
-			n = roundHalfway(s, q, n)
-		}
-		t += float64(n / nanosPerSecond * 1000)
+		t += float64(roundNanos(s) / nanosPerSecond * 1000)
 		ends[i] = t
 		c += k
 	}
