@@ -17,6 +17,8 @@ type Group struct {
 	Count  int
 	Engine engine.Params
 	Timing models.StepModel
+	// GPUs is the number of accelerators a worker occupies; 0 counts as 1.
+	GPUs int32
 	// RequestMS is the front end's time per request in ms, added to its TTFT
 	// outside the engine.
 	RequestMS float64
@@ -50,14 +52,11 @@ type Config struct {
 	Force []int32
 	// KeepTokenTimes keeps the time of every token in the result.
 	KeepTokenTimes bool
-	// KeepWorkerSeries samples each worker's KV use, batch and queue.
-	SampleEveryMS float64
+	// KeepAdmissions keeps every admission of every request in the result.
+	KeepAdmissions bool
 	// Progress is called now and then with the number of finished requests; nil
 	// is allowed.
 	Progress func(done, total int)
-	// Interrupted is polled now and then; when it returns true the run stops as
-	// if MaxSimTimeMS had been reached. Nil is allowed.
-	Interrupted func() bool
 }
 
 // DefaultConfig returns the oracle's defaults in kv mode for n workers.

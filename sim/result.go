@@ -39,6 +39,8 @@ type Request struct {
 	Status       Status
 	Order        int32 // position in routing order, -1 before routing
 
+	TokenHash uint64 // of the times of all tokens
+
 	Decision Decision
 }
 
@@ -60,6 +62,12 @@ type Decision struct {
 	ChosenHeld  int32 // complete prompt blocks the chosen worker's engine held, last-block rule applied
 	BestHeld    int32 // the most that any eligible worker's engine held
 	CeilingHeld int32 // what one endless cache would have held
+}
+
+// Admission is one time that a worker's engine took a request from its queue.
+type Admission struct {
+	At     float64 // ms, start of the pass
+	Reused int32   // prompt and generated tokens served from the cache
 }
 
 // Worker sums up one worker of a run.
@@ -95,10 +103,12 @@ type Result struct {
 	Gaps metrics.Gaps // ITL and its inverse, over all token gaps of completed requests
 
 	QueuePeak   int         // most requests waiting in the router at once
-	TokenDigest [32]byte    // SHA-256 over all token times in order of completion
+	TokenDigest [32]byte    // over all token times of the requests that ended
 	Stopped     bool        // ended early: MaxSimTimeMS or an interrupt
 	OverLength  int         // requests with prompt + output above max_model_len
 	TokenTimes  [][]float64 // by row, only with Config.KeepTokenTimes
+	// AdmissionLog holds every admission by row, only with Config.KeepAdmissions.
+	AdmissionLog [][]Admission
 }
 
 // NaN is an absent time.

@@ -1,0 +1,53 @@
+package engine
+
+// Event says that the first copy of a block became resident on a worker, or
+// that its last copy was dropped.
+type Event struct {
+	Visible float64 // ms, when the router learns of it
+	Block   uint32
+	Stored  bool // false: removed
+}
+
+// Events is the stream of one worker's KV events, in the order they were
+// produced. A pass decides its events at its start and makes them known at its
+// end, or later where the event path lags.
+type Events struct {
+	On  bool    // false: nothing is recorded
+	Lag float64 // ms after the end of the pass
+
+	limit   uint32 // blocks from here on never appear in a prompt
+	pending []Event
+	first   int // pending[first:] has not been taken
+	open    int // pending[open:] belongs to the pass being decided
+}
+
+func (e *Events) add(block uint32, stored bool) {
+	if e.On && block < e.limit {
+		e.pending = append(e.pending, Event{Block: block, Stored: stored})
+	}
+}
+
+// seal dates the events of the pass just decided, which ends at end.
+func (e *Events) seal(end float64) {
+	for ; e.open < len(e.pending); e.open++ {
+		e.pending[e.open].Visible = end + e.Lag
+	}
+}
+
+// Take returns the events that are visible at now and not yet taken. The
+// slice is valid until the next call of Take or the worker's next pass.
+func (e *Events) Take(now float64) []Event {
+	if e.first == len(e.pending) {
+		e.pending, e.first, e.open = e.pending[:0], 0, 0
+		return nil
+	}
+	if e.first > 4096 && 2*e.first > len(e.pending) {
+		n := copy(e.pending, e.pending[e.first:])
+		e.pending, e.open, e.first = e.pending[:n], e.open-e.first, 0
+	}
+	from := e.first
+	for e.first < e.open && e.pending[e.first].Visible <= now {
+		e.first++
+	}
+	return e.pending[from:e.first]
+}

@@ -1,0 +1,378 @@
+package engine
+
+import (
+	"fmt"
+
+	"routesim/models"
+)
+
+// outcome is how the scheduling of one request ended.
+type outcome uint8
+
+const (
+	done          outcome = iota
+	blocked               // no budget, or no blocks, for it in this pass
+	selfPreempted         // it was its own victim
+)
+
+// Start begins the next pass at now, or a run of passes in which nothing can
+// happen, and returns when it ends. It fails if the worker can make no
+// progress with the requests it has.
+func (w *Worker) Start(now float64) (end float64, err error) {
+	w.finishPlan()
+	if w.busySince < 0 {
+		w.busySince = now
+	}
+	w.signals = w.signals[:0]
+	if !w.opt.Plain {
+		if end, ok := w.startPlan(now); ok {
+			return end, nil
+		}
+	}
+	w.trimLog()
+	return w.startPass(now)
+}
+
+// startPass decides one pass: which requests get how many tokens, what enters
+// and leaves the pool, which tokens come out.
+func (w *Worker) startPass(now float64) (float64, error) {
+	w.passNo++
+	w.stats.Passes++
+	w.budget = w.MaxNumBatchedTokens
+	w.batch, w.pf = models.Batch{}, prefillPart{}
+	w.victims, w.admitted, w.scheduled = 0, 0, 0
+	w.refused = w.refused[:0]
+
+	w.scheduleRunning(now)
+	decoding := w.waiting.n > 0 && w.onlyDecodes()
+	if w.victims == 0 {
+		w.admit(now)
+	}
+	w.stats.PeakRunning = max(w.stats.PeakRunning, int32(len(w.running)))
+	w.level(w.pool.active(), now)
+
+	done := w.countBatch()
+	prefill, decode := w.opt.Timing.Step(&w.batch)
+	end := (now + prefill) + decode
+	w.log = append(w.log, end)
+	w.emitTokens(done)
+	w.Events.seal(end)
+	w.stats.PrefillTokens += w.pf.context - w.pf.prefix
+	w.stats.Committed += w.pf.tokens
+
+	// A queue that stayed shut in a pass of decodes stays shut until something
+	// leaves: no budget, slot or block comes back before.
+	w.closed = decoding && w.admitted == 0 && w.victims == 0 && len(w.signals) == 0 && w.waiting.n > 0
+
+	if end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
+		return end, w.stuck(now)
+	}
+	return end, nil
+}
+
+// scheduleRunning gives the running requests their tokens, in order of
+// admission.
+func (w *Worker) scheduleRunning(now float64) {
+	for i := 0; i < len(w.running) && w.budget > 0; {
+		// A victim that stood before i shifts the list, so that the request
+		// after i is passed over: vLLM's own quirk in fifo mode.
+		switch w.schedule(w.running[i], 0, nil) {
+		case blocked:
+			return
+		case done:
+			i++
+		}
+	}
+}
+
+// onlyDecodes reports whether every running request got one token and computes
+// no prompt.
+func (w *Worker) onlyDecodes() bool {
+	for _, s := range w.running {
+		if s.pass != w.passNo || s.tokens != 1 || s.part.seqs > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// admit takes requests from the head of the queue while they fit.
+func (w *Worker) admit(now float64) {
+	for int32(len(w.running)) < w.MaxNumSeqs && w.waiting.n > 0 {
+		s := w.waiting.at(0)
+		if w.neverFits(s) {
+			w.refused = append(w.refused, w.waiting.popFront())
+			continue
+		}
+		cached, hits, ok := w.gate(s)
+		if !ok {
+			return
+		}
+		before := w.budget
+		if w.schedule(s, cached, hits) != done {
+			return
+		}
+		w.waiting.popFront()
+		w.running = append(w.running, s)
+		w.noteAdmission(s, now, cached)
+		if w.budget == before && w.budget == 0 {
+			return
+		}
+	}
+}
+
+// neverFits reports whether a request must be rejected: its prompt reaches the
+// context limit, or it is new and outgrows the whole pool.
+func (w *Worker) neverFits(s *Seq) bool {
+	if w.MaxModelLen > 0 && s.Prompt >= w.MaxModelLen {
+		return true
+	}
+	return !s.preempted && ceilDiv(s.length(), w.BlockSize) > w.NumGPUBlocks
+}
+
+// gate looks up the request's cached prefix and decides whether there is room.
+// Room is asked for the whole request even where only a chunk is scheduled, and
+// cached blocks that nobody uses do not count as found.
+func (w *Worker) gate(s *Seq) (cached int32, hits []int32, ok bool) {
+	length, bs := s.length(), w.BlockSize
+	var inUse int32
+	w.hits = w.hits[:0]
+	if w.EnablePrefixCaching {
+		w.hits, inUse = w.pool.lookup(s.Blocks[:length/bs], w.hits)
+	}
+	cached = int32(len(w.hits)) * bs
+	used := inUse * bs
+	if s.remaining(w.MaxModelLen) > 0 {
+		// The last token must be computed to produce the next one, and with it
+		// its whole block.
+		limit := (length - 1) / bs * bs
+		cached, used = min(cached, limit), min(used, limit)
+	}
+	need := ceilDiv(length, bs) - used/bs
+	if need > w.NumGPUBlocks-w.pool.active() {
+		return 0, nil, false
+	}
+	return cached, w.hits[:cached/bs], true
+}
+
+func (w *Worker) noteAdmission(s *Seq, now float64, cached int32) {
+	if s.Admissions == 0 {
+		s.FirstAdmit, s.FirstReused = now, cached
+	}
+	s.MaxReused = max(s.MaxReused, cached)
+	s.Admissions++
+	w.admitted++
+	if w.opt.KeepAdmissions {
+		w.Admissions = append(w.Admissions, Admission{Row: s.Row, At: now, Reused: cached})
+	}
+}
+
+// schedule gives a request as many tokens as the budget allows, and the blocks
+// for them. hits are the blocks behind the cached tokens of a new request.
+func (w *Worker) schedule(s *Seq, cached int32, hits []int32) outcome {
+	before := s.computed + cached
+	promptBefore := min(before, s.Prompt)
+	rest, promptRest := s.length()-before, s.Prompt-promptBefore
+	if !w.EnableChunkedPrefill && promptRest > 0 && promptRest > w.budget {
+		return blocked
+	}
+	take := min(rest, w.budget)
+	if take == 0 && rest > 0 {
+		return blocked
+	}
+	after := before + take
+	if held := int32(len(s.slots)); ceilDiv(after, w.BlockSize) > held {
+		if got := w.allocate(s, hits, ceilDiv(after, w.BlockSize)-held-int32(len(hits))); got != done {
+			return got
+		}
+	}
+	s.sealed = max(s.sealed, int32(len(hits)))
+	s.computed = after
+	w.sealBlocks(s)
+
+	s.pass, s.tokens, s.part = w.passNo, take, prefillPart{}
+	if fresh := int64(min(after, s.Prompt) - promptBefore); fresh > 0 {
+		b := int64(promptBefore)
+		s.part = prefillPart{
+			seqs: 1, context: b + fresh, prefix: b,
+			pairs: fresh*b + fresh*(fresh+1)/2, tokens: int64(take),
+		}
+	}
+	w.pf.add(s.part, 1)
+	w.budget -= take
+	w.scheduled += int64(take)
+	return done
+}
+
+func (a *prefillPart) add(b prefillPart, sign int64) {
+	a.seqs += sign * b.seqs
+	a.context += sign * b.context
+	a.prefix += sign * b.prefix
+	a.pairs += sign * b.pairs
+	a.tokens += sign * b.tokens
+}
+
+// allocate pins the hits and takes fresh blocks, preempting running requests
+// until the pool can supply them.
+func (w *Worker) allocate(s *Seq, hits []int32, fresh int32) outcome {
+	for {
+		var ok bool
+		if s.slots, ok = w.pool.reserve(s.slots, hits, fresh); ok {
+			return done
+		}
+		if len(w.running) == 0 {
+			return blocked
+		}
+		i := len(w.running) - 1
+		if w.Preemption == FIFO {
+			i = 0
+		}
+		victim := w.running[i]
+		w.preempt(i)
+		if victim == s {
+			return selfPreempted
+		}
+	}
+}
+
+// preempt takes running request i off the batch and puts it back at the front
+// of the queue, with all its blocks given up.
+func (w *Worker) preempt(i int) {
+	s := w.running[i]
+	w.running = append(w.running[:i], w.running[i+1:]...)
+	w.giveUp(s)
+	s.computed, s.preempted = 0, true
+	w.keepTimes(s)
+	s.segStart, s.lastPass = w.passNo, w.passNo-1
+	if s.pass == w.passNo {
+		w.budget += s.tokens
+		w.scheduled -= int64(s.tokens)
+		w.pf.add(s.part, -1)
+		s.pass = -1
+	}
+	w.waiting.pushFront(s)
+	w.victims++
+	w.stats.Preemptions++
+	w.stats.PeakWaiting = max(w.stats.PeakWaiting, int32(w.waiting.n))
+}
+
+// sealBlocks turns the request's blocks that are complete by now into cached
+// copies, visible at once to the requests scheduled after it.
+func (w *Worker) sealBlocks(s *Seq) {
+	if !w.EnablePrefixCaching {
+		return
+	}
+	for complete := s.computed / w.BlockSize; s.sealed < complete; s.sealed++ {
+		w.pool.seal(s.slots[s.sealed], s.Blocks[s.sealed])
+	}
+}
+
+func (w *Worker) giveUp(s *Seq) {
+	w.sealBlocks(s)
+	w.pool.release(s.slots)
+	s.slots, s.sealed = s.slots[:0], 0
+}
+
+// countBatch completes the shape of the batch: which of the running requests
+// produce a token, and which of those are charged as decodes. It reports
+// whether any request leaves.
+func (w *Worker) countBatch() (leaving bool) {
+	b := &w.batch
+	b.PrefillSeqs, b.PrefillContext, b.PrefillPrefix, b.PrefillPairs =
+		w.pf.seqs, w.pf.context, w.pf.prefix, w.pf.pairs
+	b.ScheduledTokens = w.scheduled
+	for _, s := range w.running {
+		if s.computed < s.length() {
+			continue
+		}
+		rem := s.remaining(w.MaxModelLen)
+		if rem <= 1 {
+			leaving = true
+		}
+		// The first token of a prompt comes with its prefill and costs no
+		// decode time.
+		if rem > 0 && !(s.Generated == 0 && s.pass == w.passNo && s.part.seqs > 0) {
+			b.DecodeSeqs++
+			b.DecodeContext += int64(s.length())
+		}
+	}
+	return leaving || len(w.refused) > 0
+}
+
+// emitTokens hands out the tokens of the pass and lets the finished requests
+// go: first those that end without a token, then the others in running order,
+// then the refused.
+func (w *Worker) emitTokens(leaving bool) {
+	if leaving {
+		w.dropSilent()
+	}
+	kept := w.running[:0]
+	for _, s := range w.running {
+		if s.computed < s.length() {
+			kept = append(kept, s)
+			continue
+		}
+		first := s.Generated == 0
+		w.emit(s, w.passNo)
+		switch {
+		case s.remaining(w.MaxModelLen) == 0:
+			w.giveUp(s)
+			w.signals = append(w.signals, Signal{s, DoneWithToken})
+			continue
+		case first:
+			w.signals = append(w.signals, Signal{s, FirstToken})
+		}
+		kept = append(kept, s)
+	}
+	clear(w.running[len(kept):])
+	w.running = kept
+	for _, s := range w.refused {
+		w.signals = append(w.signals, Signal{s, Refused})
+	}
+}
+
+// dropSilent lets go the requests that are complete and have no token to
+// produce.
+func (w *Worker) dropSilent() {
+	kept := w.running[:0]
+	for _, s := range w.running {
+		if s.computed >= s.length() && s.remaining(w.MaxModelLen) == 0 {
+			w.giveUp(s)
+			w.signals = append(w.signals, Signal{s, DoneSilently})
+			continue
+		}
+		kept = append(kept, s)
+	}
+	clear(w.running[len(kept):])
+	w.running = kept
+}
+
+// StuckError says that a worker cannot go on with the requests it has.
+type StuckError struct {
+	AtMS     float64
+	Row      int32 // trace row of the request that cannot go on
+	Prompt   int32 // tokens
+	Length   int32 // prompt and generated tokens
+	InFlight int
+	Params   Params
+}
+
+// Error names the numbers that collide and what to change.
+func (e *StuckError) Error() string {
+	p := &e.Params
+	if blocks := ceilDiv(e.Length, p.BlockSize); blocks > p.NumGPUBlocks {
+		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the request needs %d KV blocks (prompt %d and %d generated tokens, block size %d) and the pool has %d; raise num-gpu-blocks or lower max-model-len",
+			e.AtMS, e.InFlight, blocks, e.Prompt, e.Length-e.Prompt, p.BlockSize, p.NumGPUBlocks)
+	}
+	return fmt.Sprintf("stuck at %v ms with %d requests in flight: chunked prefill is off and the prompt of %d tokens exceeds max-num-batched-tokens %d; raise it or enable chunked prefill",
+		e.AtMS, e.InFlight, e.Prompt, p.MaxNumBatchedTokens)
+}
+
+func (w *Worker) stuck(now float64) error {
+	e := &StuckError{AtMS: now, InFlight: w.InFlight(), Params: w.Params, Row: -1}
+	if w.waiting.n > 0 {
+		s := w.waiting.at(0)
+		e.Row, e.Prompt, e.Length = s.Row, s.Prompt, s.length()
+	}
+	return e
+}

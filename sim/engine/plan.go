@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"math"
+	"sort"
+)
+
+// plan is the fast path. While every running request decodes, the queue is
+// shut or empty and no request is about to finish, a pass changes three
+// numbers: every request grows by a token, the sum of contexts by one per
+// request, and the clock moves. The worker computes the end times of such
+// passes in one go and catches up with their effects when somebody looks:
+//
+//   - blocks are taken from the pool when a planned pass that starts a block
+//     has begun (Commit),
+//   - the requests' lengths move when the plan ends (finishPlan),
+//   - an arrival cuts the plan after the pass that is under way (cutPlan).
+//
+// A plan never outruns what the pool can supply, so that no planned pass can
+// preempt. The plain loop gives the same token times.
+type plan struct {
+	first int64   // number of the first planned pass
+	n     int64   // planned passes, 0 = no plan
+	start float64 // start of the first planned pass
+	alloc int64   // the next planned pass that starts a block
+}
+
+// maxPlan bounds the passes planned at once.
+const maxPlan = 2048
+
+// startPlan plans as many quiet passes as it can, and returns the end of the
+// last one.
+func (w *Worker) startPlan(now float64) (end float64, ok bool) {
+	k := int32(len(w.running))
+	if k == 0 || k > w.MaxNumBatchedTokens || (w.waiting.n > 0 && !w.closed) {
+		return 0, false
+	}
+	n, sum := int64(maxPlan), int64(0)
+	for _, s := range w.running {
+		rem := s.remaining(w.MaxModelLen)
+		if s.computed != s.length()-1 || rem < 2 {
+			return 0, false
+		}
+		n = min(n, int64(rem)-1)
+		sum += int64(s.length())
+	}
+	for n > 0 && w.plannedBlocks(n) > int64(len(w.pool.free))+int64(w.pool.idle) {
+		n /= 2
+	}
+	if n == 0 {
+		return 0, false
+	}
+	w.trimLog()
+	from := len(w.log)
+	w.log = append(w.log, make([]float64, n)...)
+	ends := w.log[from:]
+	w.opt.Timing.DecodeRun(now, int64(k), sum, ends)
+	if n = leadingPositive(now, ends); n == 0 {
+		w.log = w.log[:from]
+		return 0, false
+	}
+	w.log = w.log[:from+int(n)]
+	w.plan = plan{first: w.passNo + 1, n: n, start: now}
+	w.planAllocations()
+	return w.log[len(w.log)-1], true
+}
+
+// leadingPositive counts the leading passes of positive length.
+func leadingPositive(start float64, ends []float64) int64 {
+	for i, e := range ends {
+		if !(e > start) {
+			return int64(i)
+		}
+		start = e
+	}
+	return int64(len(ends))
+}
+
+// plannedBlocks returns the blocks that n quiet passes start.
+func (w *Worker) plannedBlocks(n int64) int64 {
+	bs, total := int64(w.BlockSize), int64(0)
+	for _, s := range w.running {
+		room := int64(len(s.slots))*bs - int64(s.computed) // tokens until a block is due
+		if n > room {
+			total += (n-room-1)/bs + 1
+		}
+	}
+	return total
+}
+
+// planAllocations notes which planned pass starts each request's next block.
+func (w *Worker) planAllocations() {
+	w.plan.alloc = math.MaxInt64
+	for _, s := range w.running {
+		if s.lastPass != w.passNo {
+			w.keepTimes(s)
+			s.segStart = w.plan.first
+		}
+		s.allocPass = w.plan.first + int64(len(s.slots))*int64(w.BlockSize) - int64(s.computed)
+		w.plan.alloc = min(w.plan.alloc, s.allocPass)
+	}
+}
+
+// passStart returns when planned pass p starts.
+func (w *Worker) passStart(p int64) float64 {
+	if p == w.plan.first {
+		return w.plan.start
+	}
+	return w.log[p-1-w.logBase-1]
+}
+
+// Commit makes the pool show every pass that started before now.
+func (w *Worker) Commit(now float64) {
+	for w.plan.n > 0 && w.plan.alloc < w.plan.first+w.plan.n && w.passStart(w.plan.alloc) < now {
+		w.startBlocks(w.plan.alloc)
+	}
+}
+
+// startBlocks takes the blocks that planned pass p starts.
+func (w *Worker) startBlocks(p int64) {
+	next := int64(math.MaxInt64)
+	for _, s := range w.running {
+		if s.allocPass == p {
+			s.slots, _ = w.pool.reserve(s.slots, nil, 1)
+			s.allocPass += int64(w.BlockSize)
+		}
+		next = min(next, s.allocPass)
+	}
+	w.plan.alloc = next
+	w.level(w.pool.active(), w.passStart(p))
+	w.Events.seal(w.log[p-w.logBase-1])
+}
+
+// cutPlan ends the plan with the pass that is under way at now, or that ends
+// at now, and returns its end.
+func (w *Worker) cutPlan(now float64) float64 {
+	planned := w.log[w.plan.first-w.logBase-1:]
+	i := sort.SearchFloat64s(planned, now)
+	if i >= len(planned) {
+		i = len(planned) - 1
+	}
+	w.plan.n = int64(i) + 1
+	w.log = w.log[:len(w.log)-len(planned)+i+1]
+	return planned[i]
+}
+
+// StopAt ends a plan after the passes that have started by limit, and returns
+// the last pass end that is not later than limit.
+func (w *Worker) StopAt(limit float64) (last float64) {
+	if w.plan.n > 0 {
+		planned := w.log[w.plan.first-w.logBase-1:]
+		n := sort.Search(len(planned), func(i int) bool { return w.passStart(w.plan.first+int64(i)) > limit })
+		w.plan.n = int64(max(n, 1))
+		w.log = w.log[:len(w.log)-len(planned)+int(w.plan.n)]
+		w.finishPlan()
+	}
+	for i := len(w.log) - 1; i >= 0; i-- {
+		if w.log[i] <= limit {
+			return w.log[i]
+		}
+	}
+	return 0
+}
+
+// finishPlan applies a plan whose last pass has ended.
+func (w *Worker) finishPlan() {
+	if w.plan.n == 0 {
+		return
+	}
+	w.Commit(math.Inf(1))
+	n := int32(w.plan.n)
+	last := w.plan.first + w.plan.n - 1
+	for _, s := range w.running {
+		s.Generated += n
+		s.computed += n
+		s.lastPass = last
+	}
+	w.passNo = last
+	w.stats.Passes += w.plan.n
+	w.stats.OutputTokens += w.plan.n * int64(len(w.running))
+	w.plan.n = 0
+}

@@ -1,0 +1,66 @@
+package engine
+
+// Seq is one request on a worker, from its arrival there to its end.
+type Seq struct {
+	Row    int32    // the request's row in the trace
+	Tag    int32    // the caller's own name for it
+	Prompt int32    // P, prompt tokens
+	Output int32    // O, requested output tokens
+	Blocks []uint32 // identities of all complete blocks of prompt and output
+
+	Generated int32 // G, tokens produced so far
+	computed  int32 // C, tokens whose KV is in the pool
+	slots     []int32
+	sealed    int32 // leading slots that are cached copies (or shared hits)
+	preempted bool  // at least once
+
+	// Admission record.
+	FirstAdmit  float64 // ms, start of the pass
+	FirstReused int32   // tokens
+	MaxReused   int32
+	Admissions  int32
+
+	// Token times: the passes from segStart to lastPass each gave one token;
+	// times of earlier, interrupted stretches are kept in early.
+	segStart int64
+	lastPass int64
+	early    []float64
+
+	allocPass int64 // fast path: the planned pass that starts the next block
+
+	// What the current pass scheduled for this request, so that it can be taken
+	// back when the request falls victim to a later one.
+	pass   int64
+	tokens int32
+	part   prefillPart
+}
+
+// prefillPart is a request's share in the prefill sums of a pass.
+type prefillPart struct {
+	seqs, context, prefix, pairs int64
+	tokens                       int64 // all tokens of the request in the pass
+}
+
+// Reset prepares a new or used Seq for a request, keeping its buffers.
+func (s *Seq) Reset(row, prompt, output int32) {
+	*s = Seq{
+		Row: row, Prompt: prompt, Output: output,
+		Blocks: s.Blocks[:0], slots: s.slots[:0], early: s.early[:0],
+		pass: -1, lastPass: -1,
+	}
+}
+
+// length returns L, the tokens of the request so far.
+func (s *Seq) length() int32 { return s.Prompt + s.Generated }
+
+// remaining returns the tokens still to be generated under a context limit.
+func (s *Seq) remaining(maxModelLen int32) int32 {
+	rem := s.Output - s.Generated
+	if maxModelLen > 0 {
+		rem = min(rem, max(0, maxModelLen-s.length()))
+	}
+	return rem
+}
+
+// ceilDiv returns ceil(a/b) for a >= 0, b > 0.
+func ceilDiv(a, b int32) int32 { return int32((int64(a) + int64(b) - 1) / int64(b)) }

@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"routesim/sim/router"
+)
+
+// arrive hands a request to the router.
+func (s *simulation) arrive(row int32, at float64) {
+	q := s.newRequest(row)
+	r := &s.res.Requests[row]
+	r.Arrival = at
+	r.InputTokens = q.seq.Prompt
+	s.res.Released++
+	if m := s.cfg.Fleet[0].Engine.MaxModelLen; m > 0 && int64(q.seq.Prompt)+int64(q.seq.Output) > int64(m) {
+		s.res.OverLength++
+	}
+	r.Decision.CeilingHeld = min(s.seen.add(q, s.prompts), s.reusable(q))
+
+	if s.router == nil {
+		w := s.turn
+		s.turn = (w + 1) % len(s.workers)
+		s.place(q, router.Choice{Worker: int32(w), Terms: router.Terms{Cost: NaN}, MinCost: NaN})
+		return
+	}
+	for i, w := range s.workers {
+		w.Commit(s.now)
+		s.router.Apply(int32(i), w.Events.Take(s.now))
+	}
+	if c, ok := s.router.Arrive(&q.req, s.now, s.forced(row)); ok {
+		s.place(q, c)
+	}
+	s.res.QueuePeak = max(s.res.QueuePeak, s.router.Waiting())
+}
+
+// drainQueue places the requests that the router's queue lets go.
+func (s *simulation) drainQueue() {
+	for q := s.router.Next(); q != nil; q = s.router.Next() {
+		c := s.router.Admit(q, s.forced(q.Row))
+		s.place(s.live[q.Tag], c)
+	}
+}
+
+func (s *simulation) forced(row int32) int32 {
+	if s.cfg.Force == nil {
+		return -1
+	}
+	return s.cfg.Force[row]
+}
+
+// place notes a decision and sends the request to its worker.
+func (s *simulation) place(q *request, c router.Choice) {
+	row := q.seq.Row
+	r := &s.res.Requests[row]
+	r.Dispatched = s.now
+	r.Worker = c.Worker
+	r.Order = s.order
+	s.order++
+	s.res.Routed = append(s.res.Routed, row)
+
+	d := &r.Decision
+	d.Cost, d.MinCost = c.Terms.Cost, c.MinCost
+	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
+	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
+	s.noteHeld(q, d, int(c.Worker))
+
+	w := int(c.Worker)
+	s.extra[w].requests++
+	s.extra[w].input += int64(q.seq.Prompt)
+	end, moved := s.workers[w].Enqueue(&q.seq, s.now)
+	switch {
+	case s.ends[w] > s.now && moved:
+		s.ends[w] = end
+	case s.idle(w):
+		s.ready[w>>6] |= 1 << (w & 63)
+	}
+}
+
+// idle reports whether worker w runs no pass.
+func (s *simulation) idle(w int) bool { return s.ends[w] > maxTime }
+
+// maxTime is below +Inf and above every time of a run.
+const maxTime = 1.7976931348623157e308
+
+// noteHeld records what the engines hold of the prompt at this moment: the
+// truth beside the router's belief.
+func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
+	blocks := q.req.Blocks[:s.reusable(q)]
+	for i, w := range s.workers {
+		if s.router == nil {
+			w.Commit(s.now)
+		}
+		held := w.Held(blocks)
+		d.BestHeld = max(d.BestHeld, held)
+		if i == chosen {
+			d.ChosenHeld = held
+		}
+	}
+}
+
+// reusable returns how many complete prompt blocks can be served from a cache:
+// all, except that the last token must be computed for the first output token.
+func (s *simulation) reusable(q *request) int32 {
+	isl := int64(q.seq.Prompt)
+	if q.seq.Output > 0 {
+		isl--
+	}
+	return int32(isl / s.prompts.block)
+}
+
+// endless is one endless cache that every request passes in arrival order.
+type endless struct {
+	blocks []uint32 // by node: leading blocks seen
+}
+
+// add returns the leading prompt blocks seen before, and marks the request's
+// blocks as seen. In a static trace only prompts can recur; where answers can
+// recur too they are marked with the prompt.
+func (e *endless) add(q *request, p *prompts) int32 {
+	blocks := q.req.Blocks
+	if p.dynamic != nil {
+		blocks = q.seq.Blocks
+	}
+	hits, unbroken := int32(0), true
+	mask := uint32(1)<<p.shift - 1
+	for i, b := range blocks {
+		node := int(b >> p.shift)
+		if node >= len(e.blocks) {
+			e.grow(node, p)
+		}
+		if e.blocks[node] > b&mask {
+			if unbroken && i < len(q.req.Blocks) {
+				hits++
+			}
+			continue
+		}
+		unbroken = false
+		e.blocks[node] = b&mask + 1
+	}
+	return hits
+}
+
+func (e *endless) grow(node int, p *prompts) {
+	n := max(node+1, 2*len(e.blocks))
+	if p.dynamic == nil {
+		n = int(p.trace.NumNodes())
+	}
+	e.blocks = append(e.blocks, make([]uint32, n-len(e.blocks))...)
+}

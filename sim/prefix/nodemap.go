@@ -1,0 +1,108 @@
+// Package prefix answers which workers hold the leading blocks of a prompt.
+//
+// Blocks are named by dense 32-bit ids that stand for "this block after this
+// prefix": equal ids mean equal content from the first token on. The ids of one
+// trace block are consecutive, 1<<shift of them, and together form a node.
+// Everything here works node by node, because the blocks of a node are nearly
+// always stored, looked up and dropped together: one probe serves them all.
+package prefix
+
+// NodeMap numbers the nodes that are present with small reusable entry
+// numbers, so that data about a node can lie in slices. The zero value is not
+// usable; see NewNodeMap.
+type NodeMap struct {
+	keys  []uint32 // node+1, 0 = free
+	vals  []int32
+	shift uint8 // 64 - log2(len(keys))
+	n     int
+	next  int32   // entries handed out so far
+	free  []int32 // entries given back
+}
+
+// NewNodeMap returns an empty map.
+func NewNodeMap() *NodeMap { m := &NodeMap{}; m.alloc(6); return m }
+
+func (m *NodeMap) alloc(log2 uint8) {
+	m.keys = make([]uint32, 1<<log2)
+	m.vals = make([]int32, 1<<log2)
+	m.shift = 64 - log2
+}
+
+func (m *NodeMap) home(node uint32) uint32 {
+	return uint32(uint64(node+1) * 0x9E3779B97F4A7C15 >> m.shift)
+}
+
+// Len returns the number of nodes present.
+func (m *NodeMap) Len() int { return m.n }
+
+// Entries returns an upper bound of the entry numbers in use.
+func (m *NodeMap) Entries() int { return int(m.next) }
+
+// Find returns the entry of node, -1 where it is absent.
+func (m *NodeMap) Find(node uint32) int32 {
+	mask := uint32(len(m.keys) - 1)
+	for i := m.home(node); ; i = (i + 1) & mask {
+		switch m.keys[i] {
+		case node + 1:
+			return m.vals[i]
+		case 0:
+			return -1
+		}
+	}
+}
+
+// Insert adds an absent node and returns its entry, a new one or one that was
+// given back.
+func (m *NodeMap) Insert(node uint32) int32 {
+	if 4*m.n >= 3*len(m.keys) {
+		m.grow()
+	}
+	entry := m.next
+	if k := len(m.free); k > 0 {
+		entry = m.free[k-1]
+		m.free = m.free[:k-1]
+	} else {
+		m.next++
+	}
+	m.put(node+1, entry)
+	m.n++
+	return entry
+}
+
+func (m *NodeMap) put(key uint32, val int32) {
+	mask := uint32(len(m.keys) - 1)
+	i := m.home(key - 1)
+	for m.keys[i] != 0 {
+		i = (i + 1) & mask
+	}
+	m.keys[i], m.vals[i] = key, val
+}
+
+func (m *NodeMap) grow() {
+	keys, vals := m.keys, m.vals
+	m.alloc(64 - m.shift + 1)
+	for i, k := range keys {
+		if k != 0 {
+			m.put(k, vals[i])
+		}
+	}
+}
+
+// Delete removes a present node and takes its entry back.
+func (m *NodeMap) Delete(node uint32) {
+	mask := uint32(len(m.keys) - 1)
+	i := m.home(node)
+	for m.keys[i] != node+1 {
+		i = (i + 1) & mask
+	}
+	m.free = append(m.free, m.vals[i])
+	m.n--
+	// Close the gap: move up every later key whose probe passes over it.
+	for j := (i + 1) & mask; m.keys[j] != 0; j = (j + 1) & mask {
+		if h := m.home(m.keys[j] - 1); (j-h)&mask >= (j-i)&mask {
+			m.keys[i], m.vals[i] = m.keys[j], m.vals[j]
+			i = j
+		}
+	}
+	m.keys[i] = 0
+}

@@ -1,0 +1,142 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"routesim/sim/engine"
+	"routesim/workloads"
+)
+
+func newResult(t *workloads.Trace, workers int, c *Config) *Result {
+	r := &Result{
+		Requests: make([]Request, t.Len()), Workers: make([]Worker, workers),
+		Routed: make([]int32, 0, t.Len()), Finished: make([]int32, 0, t.Len()),
+	}
+	for i := range r.Requests {
+		r.Requests[i] = Request{
+			Arrival: NaN, Dispatched: NaN, FirstAdmit: NaN, FirstToken: NaN,
+			SecondToken: NaN, LastToken: NaN, Terminal: NaN,
+			InputTokens: t.InputTokens(i), Worker: -1, Order: -1,
+		}
+	}
+	if c.KeepAdmissions {
+		r.AdmissionLog = make([][]Admission, t.Len())
+	}
+	if c.KeepTokenTimes {
+		r.TokenTimes = make([][]float64, t.Len())
+	}
+	return r
+}
+
+// record notes the end of a request.
+func (s *simulation) record(w int, q *request, kind engine.SignalKind) {
+	r := &s.res.Requests[q.seq.Row]
+	r.Terminal = s.now
+	r.Status = Completed
+	if kind == engine.Refused {
+		r.Status = Rejected
+	}
+	s.noteAdmissions(&q.seq)
+	s.noteTokens(w, &q.seq, r)
+	s.res.Finished = append(s.res.Finished, q.seq.Row)
+	if r.Status == Completed {
+		s.res.DurationMS = max(s.res.DurationMS, s.now)
+	}
+}
+
+func (s *simulation) noteAdmissions(q *engine.Seq) {
+	r := &s.res.Requests[q.Row]
+	if r.Admissions = q.Admissions; q.Admissions > 0 {
+		r.FirstAdmit, r.FirstReused, r.MaxReused = q.FirstAdmit, q.FirstReused, q.MaxReused
+	}
+	r.OutputTokens = q.Generated
+}
+
+// noteTokens walks the request's token times, stretch by stretch.
+func (s *simulation) noteTokens(w int, q *engine.Seq, r *Request) {
+	if q.Generated == 0 {
+		return
+	}
+	n, last, hash := 0, 0.0, uint64(tokenHashSeed)
+	s.workers[w].TokenTimes(q, func(times []float64) {
+		if n == 0 {
+			r.FirstToken = times[0]
+		} else {
+			s.res.Gaps.AddGap(times[0] - last)
+		}
+		if n < 2 && n+len(times) >= 2 {
+			r.SecondToken = times[1-n]
+		}
+		s.res.Gaps.AddTimes(times)
+		for _, t := range times {
+			hash = (hash ^ math.Float64bits(t)) * tokenHashPrime
+			hash ^= hash >> 29
+		}
+		n += len(times)
+		last = times[len(times)-1]
+		if s.res.TokenTimes != nil {
+			s.res.TokenTimes[q.Row] = append(s.res.TokenTimes[q.Row], times...)
+		}
+	})
+	r.LastToken = last
+	r.TokenHash = hash
+}
+
+// Constants of the per-request hash over token times, a multiply-and-shift
+// chain.
+const (
+	tokenHashSeed  = 0x9E3779B97F4A7C15
+	tokenHashPrime = 0xD6E8FEB86659FD93
+)
+
+// finish sums up the run.
+func (s *simulation) finish() *Result {
+	res := s.res
+	res.EndMS = s.now
+	for _, q := range s.live {
+		if r := &res.Requests[q.seq.Row]; r.Status == Unfinished {
+			s.noteAdmissions(&q.seq)
+		}
+	}
+	for i, w := range s.workers {
+		st := w.Stats(s.now)
+		out := &res.Workers[i]
+		*out = Worker{
+			Requests: s.extra[i].requests, InputTokens: s.extra[i].input,
+			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
+			BusyMS: st.BusyMS, Passes: st.Passes,
+			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,
+			Evictions: st.Evictions, Preemptions: st.Preemptions,
+		}
+		if s.now > 0 {
+			out.MeanBlocks = st.BlockMS / s.now
+		}
+		res.CommittedPrefillTokens += st.Committed
+		for _, a := range w.Admissions {
+			res.AdmissionLog[a.Row] = append(res.AdmissionLog[a.Row], Admission{At: a.At, Reused: a.Reused})
+		}
+	}
+	res.WorkerSeconds = float64(len(s.workers)) * (s.now / 1000)
+	res.TokenDigest = tokenDigest(res.Requests)
+	return res
+}
+
+// tokenDigest is the SHA-256 over (row, number of tokens, hash of token times)
+// of the requests that ended, in row order, each as a little-endian 64-bit word.
+func tokenDigest(requests []Request) [32]byte {
+	h := sha256.New()
+	var buf [24]byte
+	for i := range requests {
+		r := &requests[i]
+		if r.Status == Unfinished {
+			continue
+		}
+		binary.LittleEndian.PutUint64(buf[0:], uint64(i))
+		binary.LittleEndian.PutUint64(buf[8:], uint64(r.OutputTokens))
+		binary.LittleEndian.PutUint64(buf[16:], r.TokenHash)
+		h.Write(buf[:])
+	}
+	return [32]byte(h.Sum(nil))
+}

@@ -1,0 +1,268 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"routesim/sim/engine"
+	"routesim/sim/router"
+	"routesim/workloads"
+)
+
+// simulation is the state of one run. Virtual time moves from event to event:
+// the next release of a request or the next end of a worker's passes. Inside
+// one instant the order is that of Dynamo's replay:
+//
+//  1. passes that end now, by worker; each with its signals in order, and what
+//     the router's queue lets go because of them,
+//  2. requests that become ready, in order; each is placed at once,
+//  3. passes that start now, the lowest idle worker first; a pass without
+//     length ends at once,
+//
+// and again until nothing changes.
+type simulation struct {
+	cfg     *Config
+	trace   *workloads.Trace
+	prompts *prompts
+	driver  *driver
+	workers []*engine.Worker
+	router  *router.Router // nil in round-robin mode
+	turn    int            // round robin's next worker
+	waiting int            // most requests in the router's queue
+
+	now   float64
+	ends  []float64 // by worker: when its passes end, +Inf while idle
+	ready []uint64  // by worker, a bit: idle with work to do
+
+	live  []*request // slab of requests in flight
+	spare []int32    // free places in it
+	seen  endless
+	res   *Result
+	extra []workerTotals
+	order int32
+	done  int
+}
+
+// request is a request in flight.
+type request struct {
+	seq engine.Seq
+	req router.Request
+}
+
+type workerTotals struct{ requests, input int64 }
+
+// Run replays the trace under the configuration. It returns an error for a
+// configuration that cannot run and for a worker that cannot make progress; a
+// cancelled context stops the run early, which Result.Stopped tells.
+func Run(ctx context.Context, t *workloads.Trace, c *Config) (*Result, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSimulation(t, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return s.finish(), nil
+}
+
+func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
+	block := c.Fleet[0].Engine.BlockSize
+	p, err := newPrompts(t, block)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDriver(t, c)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Workers()
+	s := &simulation{
+		cfg: c, trace: t, prompts: p, driver: d,
+		ends: make([]float64, n), ready: make([]uint64, (n+63)/64),
+		res: newResult(t, n, c), extra: make([]workerTotals, n),
+	}
+	var limits []int32
+	for _, g := range c.Fleet {
+		for range g.Count {
+			w := engine.NewWorker(g.Engine, engine.Options{
+				Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
+				Plain: c.Plain || p.dynamic != nil, KeepAdmissions: c.KeepAdmissions,
+			})
+			w.Events.On = c.Router.Mode == router.KV
+			w.Events.Lag = c.Router.KVEventLagMS
+			s.ends[len(s.workers)] = math.Inf(1)
+			s.workers = append(s.workers, w)
+			limits = append(limits, g.Engine.MaxNumBatchedTokens)
+		}
+	}
+	if c.Router.Mode == router.KV {
+		s.router = router.New(c.Router, limits, block, p.shift, c.Seed)
+	}
+	return s, nil
+}
+
+// run moves from instant to instant until nothing is left to happen.
+func (s *simulation) run(ctx context.Context) error {
+	limit := math.Inf(1)
+	if s.cfg.MaxSimTimeMS != nil {
+		limit = *s.cfg.MaxSimTimeMS
+	}
+	for at, n := 0.0, 0; ; n++ {
+		if n&0xff == 0 && ctx.Err() != nil {
+			limit = math.Inf(-1)
+		}
+		if at > limit {
+			s.res.Stopped = true
+			s.stop(limit)
+			return nil
+		}
+		s.now = at
+		if err := s.instant(); err != nil {
+			return err
+		}
+		at = s.driver.next()
+		for _, e := range s.ends {
+			at = min(at, e)
+		}
+		if math.IsInf(at, 1) {
+			return nil
+		}
+	}
+}
+
+// instant does everything that happens at s.now.
+func (s *simulation) instant() error {
+	for again := true; again; {
+		again = false
+		for w, e := range s.ends {
+			if e == s.now {
+				s.passEnded(w)
+				again = true
+			}
+		}
+		for {
+			row, at, ok := s.driver.release(s.now)
+			if !ok {
+				break
+			}
+			s.arrive(row, at)
+			again = true
+		}
+		started, err := s.startPasses()
+		if err != nil {
+			return err
+		}
+		again = again || started
+	}
+	return nil
+}
+
+// startPasses starts a pass on every idle worker that has work.
+func (s *simulation) startPasses() (started bool, err error) {
+	for w := s.nextReady(); w >= 0; w = s.nextReady() {
+		s.ready[w>>6] &^= 1 << (w & 63)
+		end, err := s.workers[w].Start(s.now)
+		if err != nil {
+			return true, s.explain(w, err)
+		}
+		started = true
+		if s.ends[w] = end; end == s.now {
+			s.passEnded(w)
+		}
+	}
+	return started, nil
+}
+
+// nextReady returns the lowest idle worker with work, -1 for none.
+func (s *simulation) nextReady() int {
+	for i, word := range s.ready {
+		if word != 0 {
+			return i<<6 + bits.TrailingZeros64(word)
+		}
+	}
+	return -1
+}
+
+func (s *simulation) explain(w int, err error) error {
+	if e, ok := err.(*engine.StuckError); ok && e.Row >= 0 {
+		return fmt.Errorf("worker %d, request of line %d: %w", w, s.trace.Line(int(e.Row)), err)
+	}
+	return fmt.Errorf("worker %d: %w", w, err)
+}
+
+// passEnded delivers what worker w's pass produced.
+func (s *simulation) passEnded(w int) {
+	s.ends[w] = math.Inf(1)
+	worker := s.workers[w]
+	for _, sig := range worker.Signals() {
+		q := s.live[sig.Seq.Tag]
+		if sig.Kind == engine.FirstToken {
+			s.res.Requests[sig.Seq.Row].FirstToken = s.now
+			if s.router != nil {
+				s.router.PrefillDone(&q.req)
+				s.drainQueue()
+			}
+			continue
+		}
+		s.ended(w, q, sig.Kind)
+	}
+	if worker.HasWork() {
+		s.ready[w>>6] |= 1 << (w & 63)
+	} else {
+		worker.Idle(s.now)
+	}
+}
+
+// ended records the end of a request and tells the router and the driver.
+func (s *simulation) ended(w int, q *request, kind engine.SignalKind) {
+	row := q.seq.Row
+	s.record(w, q, kind)
+	if s.router != nil {
+		s.router.Free(&q.req)
+		s.drainQueue()
+	}
+	if s.prompts.dynamic != nil {
+		s.prompts.dynamic.end(int(row), kind != engine.Refused, q.seq.Generated)
+	}
+	s.driver.ended(row, s.now)
+	s.spare = append(s.spare, q.seq.Tag)
+	s.done++
+	if s.cfg.Progress != nil && s.done&0xff == 0 {
+		s.cfg.Progress(s.done, s.trace.Len())
+	}
+}
+
+// newRequest takes a request into flight.
+func (s *simulation) newRequest(row int32) *request {
+	var tag int32
+	if n := len(s.spare); n > 0 {
+		tag = s.spare[n-1]
+		s.spare = s.spare[:n-1]
+	} else {
+		tag = int32(len(s.live))
+		s.live = append(s.live, &request{})
+	}
+	q := s.live[tag]
+	isl := s.prompts.length(int(row))
+	q.seq.Reset(row, isl, s.trace.OutputTokens(int(row)))
+	q.seq.Tag = tag
+	q.seq.Blocks = s.prompts.appendBlocks(q.seq.Blocks, int(row))
+	jump, strict := s.trace.Priority(int(row))
+	q.req = router.Request{
+		Row: row, Tag: tag, ISL: isl, Blocks: q.seq.Blocks[:int64(isl)/s.prompts.block],
+		Priority: jump, StrictPriority: strict,
+	}
+	return q
+}
+
+// stop ends the run after everything that happened by limit.
+func (s *simulation) stop(limit float64) {
+	for _, w := range s.workers {
+		s.now = max(s.now, w.StopAt(limit))
+	}
+}
