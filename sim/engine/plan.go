@@ -38,7 +38,7 @@ func (w *Worker) startPlan(now float64) (end float64, ok bool) {
 	n, sum := int64(maxPlan), int64(0)
 	for _, s := range w.running {
 		rem := s.remaining(w.MaxModelLen)
-		if s.computed != s.length()-1 || rem < 2 {
+		if s.computed < s.Prompt || s.computed != s.length()-1 || rem < 2 {
 			return 0, false
 		}
 		n = min(n, int64(rem)-1)
