@@ -86,14 +86,14 @@ func (m *Memory) OverheadGiB() float64 {
 	return max(sampler, activations)/gib + own
 }
 
-// Tokens is the KV capacity in tokens; 0 or less if the rest does not fit.
+// Tokens is the KV capacity in tokens; 0 if the rest does not fit.
 func (m *Memory) Tokens() int64 {
 	free := float64(m.Utilization*m.GPUMemoryGiB) - m.WeightsGiB - m.OverheadGiB()
 	if m.Engine == TRTLLM {
 		free = m.Utilization * (m.GPUMemoryGiB - m.WeightsGiB - m.OverheadGiB())
 	}
-	tokens := math.Floor(free * gib / float64(m.KVBytesPerGPU))
-	return int64(math.Floor(tokens/poolGranularity)) * poolGranularity
+	blocks := math.Floor(free * gib / float64(m.KVBytesPerGPU) / poolGranularity)
+	return int64(max(blocks, 0)) * poolGranularity
 }
 
 // Settings are the engine's settings that the KV capacity depends on. Zero
@@ -105,10 +105,11 @@ type Settings struct {
 	MaxModelLen         int64   // tokens; 0: the model's context, or the pool if that is smaller
 }
 
-// Defaults returns the settings that the engine takes when told nothing.
+// Defaults returns the settings that the engine takes when told nothing;
+// MaxModelLen stays 0.
 func (p *Profile) Defaults() Settings {
 	b := &p.Basis
-	s := Settings{MaxModelLen: p.ContextTokens}
+	var s Settings
 	switch p.Engine {
 	case SGLang:
 		// SGLang admits at least 2,048 requests and has no token budget but
@@ -151,8 +152,9 @@ func (p *Profile) KVCapacity(s Settings) (*Capacity, error) {
 	if c.Tokens < need {
 		return nil, p.noRoom(c, asked)
 	}
-	if c.Tokens < c.Settings.MaxModelLen {
-		c.Settings.MaxModelLen, c.ContextCut = c.Tokens, true
+	if asked == 0 {
+		c.Settings.MaxModelLen = min(p.ContextTokens, c.Tokens)
+		c.ContextCut = c.Tokens < p.ContextTokens
 	}
 	return c, nil
 }
@@ -167,9 +169,6 @@ func (s Settings) or(d Settings) Settings {
 	}
 	if s.MaxNumBatchedTokens == 0 {
 		s.MaxNumBatchedTokens = d.MaxNumBatchedTokens
-	}
-	if s.MaxModelLen == 0 {
-		s.MaxModelLen = d.MaxModelLen
 	}
 	return s
 }
@@ -244,9 +243,8 @@ func (p *Profile) noRoom(c *Capacity, asked int64) error {
 	if asked > 0 {
 		what = fmt.Sprintf("for one sequence of max_model_len %d tokens", asked)
 	}
-	have := max(c.Tokens, 0)
 	text := fmt.Sprintf("profile %s: found room for %d KV tokens, expected enough %s: each GPU has %.2f GiB, of which utilization %g, weights %.2f GiB and overhead %.2f GiB (%d sequences, %d batched tokens)",
-		p.ID, have, what, m.GPUMemoryGiB, s.Utilization, m.WeightsGiB, c.OverheadGiB, s.MaxNumSeqs, s.MaxNumBatchedTokens)
+		p.ID, c.Tokens, what, m.GPUMemoryGiB, s.Utilization, m.WeightsGiB, c.OverheadGiB, s.MaxNumSeqs, s.MaxNumBatchedTokens)
 	if fits := p.whatFits(s, max(asked, poolGranularity)); len(fits) > 0 {
 		return fmt.Errorf("%s; would fit: %s", text, strings.Join(fits, ", "))
 	}
