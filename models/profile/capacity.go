@@ -83,7 +83,7 @@ func (m *Memory) OverheadGiB() float64 {
 	if m.GPUs > 1 {
 		own = vllmGroupGiB
 	}
-	return max(sampler, activations)/gib + own
+	return float64(max(sampler, activations)/gib) + own
 }
 
 // Tokens is the KV capacity in tokens; 0 if the rest does not fit.

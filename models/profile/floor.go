@@ -82,7 +82,8 @@ func (f *Floor) MS(b *models.Batch) float64 {
 	seqs := float64(b.PrefillSeqs + b.DecodeSeqs)
 	pairs := float64(b.PrefillPairs) + float64(b.DecodeContext+b.DecodeSeqs)
 	arithmetic := (2*f.matrices*tokens/f.matrixRate + 2*f.embedding*seqs/f.logitsRate + f.pairOps*pairs/f.attentionRate) / f.gpus
-	bytes := (f.matrices*f.weightBytes+f.logitsBytes)/f.gpus + f.kvBytes*float64(b.DecodeContext+b.PrefillPrefix)
+	weights := (float64(f.matrices*f.weightBytes) + f.logitsBytes) / f.gpus
+	bytes := weights + float64(f.kvBytes*float64(b.DecodeContext+b.PrefillPrefix))
 	return 1000 * max(arithmetic, bytes/f.bandwidth)
 }
 
