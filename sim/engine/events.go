@@ -1,10 +1,11 @@
 package engine
 
-// Event says that the first copy of a block became resident on a worker, or
-// that its last copy was dropped.
+// Event says that the first copies of consecutive blocks became resident on a
+// worker, or that their last copies were dropped.
 type Event struct {
 	Visible float64 // ms, when the router learns of it
-	Block   uint32
+	Block   uint32  // the first
+	Count   int32
 	Stored  bool // false: removed
 }
 
@@ -21,10 +22,25 @@ type Events struct {
 	open    int // pending[open:] belongs to the pass being decided
 }
 
+// add notes an event of the pass being decided. Prompts are stored forwards
+// and dropped backwards, so most events extend the one before.
 func (e *Events) add(block uint32, stored bool) {
-	if e.On && block < e.limit {
-		e.pending = append(e.pending, Event{Block: block, Stored: stored})
+	if !e.On || block >= e.limit {
+		return
 	}
+	if k := len(e.pending) - 1; k >= e.open && e.pending[k].Stored == stored {
+		last := &e.pending[k]
+		switch {
+		case stored && block == last.Block+uint32(last.Count):
+			last.Count++
+			return
+		case !stored && block == last.Block-1:
+			last.Block--
+			last.Count++
+			return
+		}
+	}
+	e.pending = append(e.pending, Event{Block: block, Count: 1, Stored: stored})
 }
 
 // seal dates the events of the pass just decided, which ends at end.

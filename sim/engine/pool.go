@@ -16,35 +16,41 @@ const (
 type pool struct {
 	shift uint8 // blocks of a prefix node: 1<<shift
 
-	id    []uint32 // by slot: identity, or private
-	ref   []int32  // by slot
-	prev  []int32  // by slot: LRU neighbours
-	next  []int32
-	twin  []int32 // by slot: the next younger copy of the same identity
+	slots []slot
 	free  []int32
-	head  int32 // least recently released
-	tail  int32
 	idle  int32 // length of the LRU list
-	total int32
+	total int32 // blocks; also the slot at which the LRU list begins and ends
 
-	nodes   *prefix.NodeMap
-	primary []int32 // node entry, block in node: oldest copy
-	copies  []int32 // node entry: cached copies of its blocks
+	// Blocks come node by node: the last node sealed or evicted and its entry,
+	// -1 for none.
+	lastNode  uint32
+	lastEntry int32
+	nodes     *prefix.NodeMap
+	primary   []int32 // node entry, block in node: oldest copy
+	copies    []int32 // node entry: cached copies of its blocks
 
 	evictions int64
 	events    *Events
 }
 
+// slot is one physical block.
+type slot struct {
+	id   uint32 // identity, or private
+	ref  int32
+	prev int32 // LRU neighbours
+	next int32
+	twin int32 // the next younger copy of the same identity
+}
+
 func newPool(capacity int32, shift uint8, events *Events) *pool {
 	p := &pool{
-		shift: shift, total: capacity, head: noSlot, tail: noSlot, events: events,
-		id: make([]uint32, capacity), ref: make([]int32, capacity),
-		prev: make([]int32, capacity), next: make([]int32, capacity), twin: make([]int32, capacity),
-		free: make([]int32, capacity), nodes: prefix.NewNodeMap(),
+		shift: shift, total: capacity, events: events,
+		slots: make([]slot, capacity+1), free: make([]int32, capacity), nodes: prefix.NewNodeMap(), lastEntry: -1,
 	}
 	for i := range p.free {
 		p.free[i] = capacity - 1 - int32(i)
 	}
+	p.slots[capacity].prev, p.slots[capacity].next = capacity, capacity
 	return p
 }
 
@@ -67,7 +73,7 @@ func (p *pool) lookup(blocks []uint32, hits []int32) (out []int32, inUse int32) 
 		if s == noSlot {
 			break
 		}
-		if p.ref[s] > 0 {
+		if p.slots[s].ref > 0 {
 			inUse++
 		}
 		hits = append(hits, s)
@@ -75,7 +81,7 @@ func (p *pool) lookup(blocks []uint32, hits []int32) (out []int32, inUse int32) 
 	return hits, inUse
 }
 
-// Held returns the number of leading blocks that are cached.
+// held returns the number of leading blocks that are cached.
 func (p *pool) held(blocks []uint32) int32 {
 	node, e := ^uint32(0), int32(-1)
 	for i, b := range blocks {
@@ -104,7 +110,7 @@ func (p *pool) reserve(blocks, hits []int32, fresh int32) ([]int32, bool) {
 	if evict > 0 {
 		idleHits := int32(0)
 		for _, s := range hits {
-			if p.ref[s] == 0 {
+			if p.slots[s].ref == 0 {
 				idleHits++
 			}
 		}
@@ -113,10 +119,10 @@ func (p *pool) reserve(blocks, hits []int32, fresh int32) ([]int32, bool) {
 		}
 	}
 	for _, s := range hits {
-		if p.ref[s] == 0 {
+		if p.slots[s].ref == 0 {
 			p.unlink(s)
 		}
-		p.ref[s]++
+		p.slots[s].ref++
 		blocks = append(blocks, s)
 	}
 	for ; evict > 0; evict-- {
@@ -125,7 +131,7 @@ func (p *pool) reserve(blocks, hits []int32, fresh int32) ([]int32, bool) {
 	for ; fresh > 0; fresh-- {
 		s := p.free[len(p.free)-1]
 		p.free = p.free[:len(p.free)-1]
-		p.id[s], p.ref[s] = private, 1
+		p.slots[s].id, p.slots[s].ref = private, 1
 		blocks = append(blocks, s)
 	}
 	return blocks, true
@@ -133,9 +139,9 @@ func (p *pool) reserve(blocks, hits []int32, fresh int32) ([]int32, bool) {
 
 // seal turns a private block whose content is complete into a cached copy.
 func (p *pool) seal(s int32, block uint32) {
-	p.id[s], p.twin[s] = block, noSlot
+	p.slots[s].id, p.slots[s].twin = block, noSlot
 	node := block >> p.shift
-	e := p.nodes.Find(node)
+	e := p.entry(node)
 	if e < 0 {
 		e = p.addNode(node)
 	}
@@ -147,14 +153,23 @@ func (p *pool) seal(s int32, block uint32) {
 		return
 	}
 	last := *at
-	for p.twin[last] != noSlot {
-		last = p.twin[last]
+	for p.slots[last].twin != noSlot {
+		last = p.slots[last].twin
 	}
-	p.twin[last] = s
+	p.slots[last].twin = s
+}
+
+// entry returns the entry of a node, -1 where none of its blocks is cached.
+func (p *pool) entry(node uint32) int32 {
+	if p.lastEntry < 0 || p.lastNode != node {
+		p.lastNode, p.lastEntry = node, p.nodes.Find(node)
+	}
+	return p.lastEntry
 }
 
 func (p *pool) addNode(node uint32) int32 {
 	e := p.nodes.Insert(node)
+	p.lastNode, p.lastEntry = node, e
 	if need := (int(e) + 1) << p.shift; need > len(p.primary) {
 		for len(p.primary) < need {
 			p.primary = append(p.primary, noSlot)
@@ -166,48 +181,47 @@ func (p *pool) addNode(node uint32) int32 {
 
 // evict drops the least recently released copy.
 func (p *pool) evict() {
-	s := p.head
+	s := p.slots[p.total].next // least recently released
 	p.unlink(s)
 	p.free = append(p.free, s)
 	p.evictions++
-	block := p.id[s]
+	block := p.slots[s].id
 	node := block >> p.shift
-	e := p.nodes.Find(node)
+	e := p.entry(node)
 	at := &p.primary[p.at(e, block)]
 	if *at == s {
-		*at = p.twin[s]
+		*at = p.slots[s].twin
 	} else {
 		older := *at
-		for p.twin[older] != s {
-			older = p.twin[older]
+		for p.slots[older].twin != s {
+			older = p.slots[older].twin
 		}
-		p.twin[older] = p.twin[s]
+		p.slots[older].twin = p.slots[s].twin
 	}
 	if *at == noSlot {
 		p.events.add(block, false)
 	}
 	if p.copies[e]--; p.copies[e] == 0 {
 		p.nodes.Delete(node)
+		p.lastEntry = -1
 	}
 }
 
 // release gives back a request's blocks, the last one first, so that the tail
 // of a prompt is evicted before its shared head.
 func (p *pool) release(blocks []int32) {
+	slots, last := p.slots, p.total
 	for i := len(blocks) - 1; i >= 0; i-- {
 		s := blocks[i]
-		if p.id[s] == private {
+		x := &slots[s]
+		if x.id == private {
 			p.free = append(p.free, s)
 			continue
 		}
-		if p.ref[s]--; p.ref[s] == 0 {
-			p.prev[s], p.next[s] = p.tail, noSlot
-			if p.tail == noSlot {
-				p.head = s
-			} else {
-				p.next[p.tail] = s
-			}
-			p.tail = s
+		if x.ref--; x.ref == 0 {
+			tail := slots[last].prev
+			x.prev, x.next = tail, last
+			slots[tail].next, slots[last].prev = s, s
 			p.idle++
 		}
 	}
@@ -215,15 +229,7 @@ func (p *pool) release(blocks []int32) {
 
 // unlink takes an idle copy out of the LRU list.
 func (p *pool) unlink(s int32) {
-	if p.prev[s] == noSlot {
-		p.head = p.next[s]
-	} else {
-		p.next[p.prev[s]] = p.next[s]
-	}
-	if p.next[s] == noSlot {
-		p.tail = p.prev[s]
-	} else {
-		p.prev[p.next[s]] = p.prev[s]
-	}
+	x := &p.slots[s]
+	p.slots[x.prev].next, p.slots[x.next].prev = x.next, x.prev
 	p.idle--
 }

@@ -16,16 +16,13 @@ type Index struct {
 	bits  []uint64 // entry, block in node, word
 	held  []int32  // set bits by entry
 	alive []uint64 // scratch of Match
-
-	lastNode  uint32 // the node touched last, since blocks come in runs
-	lastEntry int32  // -1: none
 }
 
 // NewIndex returns an empty index for a number of workers, over blocks of which
 // 1<<shift form a node.
 func NewIndex(workers int, shift uint8) *Index {
 	words := (workers + 63) / 64
-	return &Index{shift: shift, words: words, nodes: NewNodeMap(), alive: make([]uint64, words), lastEntry: -1}
+	return &Index{shift: shift, words: words, nodes: NewNodeMap(), alive: make([]uint64, words)}
 }
 
 // Blocks returns the number of (block, worker) pairs held.
@@ -37,56 +34,56 @@ func (x *Index) Blocks() int {
 	return n
 }
 
-func (x *Index) find(node uint32) int32 {
-	if x.lastEntry >= 0 && x.lastNode == node {
-		return x.lastEntry
-	}
-	e := x.nodes.Find(node)
-	x.lastNode, x.lastEntry = node, e
-	return e
-}
-
-// Set records that worker holds block; it reports whether that is news.
-func (x *Index) Set(worker int32, block uint32) bool {
-	node := block >> x.shift
-	e := x.find(node)
-	if e < 0 {
-		e = x.nodes.Insert(node)
-		x.lastEntry = e
-		if need := (int(e) + 1) * x.words << x.shift; need > len(x.bits) {
-			x.bits = append(x.bits, make([]uint64, need-len(x.bits))...)
-			x.held = append(x.held, make([]int32, int(e)+1-len(x.held))...)
+// Set records that worker holds n consecutive blocks from block on.
+func (x *Index) Set(worker int32, block uint32, n int32) {
+	for n > 0 {
+		part := x.inNode(block, n)
+		node := block >> x.shift
+		e := x.nodes.Find(node)
+		if e < 0 {
+			e = x.nodes.Insert(node)
+			if need := (int(e) + 1) * x.words << x.shift; need > len(x.bits) {
+				x.bits = append(x.bits, make([]uint64, need-len(x.bits))...)
+				x.held = append(x.held, make([]int32, int(e)+1-len(x.held))...)
+			}
 		}
+		bit, at := uint64(1)<<(worker&63), x.at(e, block)+int(worker>>6)
+		for range part {
+			if x.bits[at]&bit == 0 {
+				x.bits[at] |= bit
+				x.held[e]++
+			}
+			at += x.words
+		}
+		block, n = block+uint32(part), n-part
 	}
-	w := &x.bits[x.at(e, block)+int(worker>>6)]
-	bit := uint64(1) << (worker & 63)
-	if *w&bit != 0 {
-		return false
-	}
-	*w |= bit
-	x.held[e]++
-	return true
 }
 
-// Clear records that worker no longer holds block; it reports whether it did.
-func (x *Index) Clear(worker int32, block uint32) bool {
-	node := block >> x.shift
-	e := x.find(node)
-	if e < 0 {
-		return false
+// Clear records that worker no longer holds n consecutive blocks from block on.
+func (x *Index) Clear(worker int32, block uint32, n int32) {
+	for n > 0 {
+		part := x.inNode(block, n)
+		node := block >> x.shift
+		if e := x.nodes.Find(node); e >= 0 {
+			bit, at := uint64(1)<<(worker&63), x.at(e, block)+int(worker>>6)
+			for range part {
+				if x.bits[at]&bit != 0 {
+					x.bits[at] &^= bit
+					x.held[e]--
+				}
+				at += x.words
+			}
+			if x.held[e] == 0 {
+				x.nodes.Delete(node)
+			}
+		}
+		block, n = block+uint32(part), n-part
 	}
-	w := &x.bits[x.at(e, block)+int(worker>>6)]
-	bit := uint64(1) << (worker & 63)
-	if *w&bit == 0 {
-		return false
-	}
-	*w &^= bit
-	x.held[e]--
-	if x.held[e] == 0 {
-		x.nodes.Delete(node)
-		x.lastEntry = -1
-	}
-	return true
+}
+
+// inNode returns how many of n blocks from block on lie in its node.
+func (x *Index) inNode(block uint32, n int32) int32 {
+	return min(n, int32(1<<x.shift)-int32(block&(1<<x.shift-1)))
 }
 
 // at returns the place of block's first word, given its node's entry.
@@ -107,7 +104,7 @@ func (x *Index) Match(blocks []uint32, depth []int32) {
 		x.alive[i] = ^uint64(0)
 	}
 	for pos, b := range blocks {
-		e := x.find(b >> x.shift)
+		e := x.nodes.Find(b >> x.shift)
 		if e < 0 {
 			x.close(int32(pos), depth)
 			return

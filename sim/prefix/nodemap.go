@@ -11,20 +11,24 @@ package prefix
 // numbers, so that data about a node can lie in slices. The zero value is not
 // usable; see NewNodeMap.
 type NodeMap struct {
-	keys  []uint32 // node+1, 0 = free
-	vals  []int32
-	shift uint8 // 64 - log2(len(keys))
+	cells []cell // length is a power of two
+	shift uint8  // 64 - log2(len(cells))
 	n     int
 	next  int32   // entries handed out so far
 	free  []int32 // entries given back
+}
+
+// cell is one place of the table.
+type cell struct {
+	key   uint32 // node+1, 0 = free
+	entry int32
 }
 
 // NewNodeMap returns an empty map.
 func NewNodeMap() *NodeMap { m := &NodeMap{}; m.alloc(6); return m }
 
 func (m *NodeMap) alloc(log2 uint8) {
-	m.keys = make([]uint32, 1<<log2)
-	m.vals = make([]int32, 1<<log2)
+	m.cells = make([]cell, 1<<log2)
 	m.shift = 64 - log2
 }
 
@@ -40,11 +44,11 @@ func (m *NodeMap) Entries() int { return int(m.next) }
 
 // Find returns the entry of node, -1 where it is absent.
 func (m *NodeMap) Find(node uint32) int32 {
-	mask := uint32(len(m.keys) - 1)
+	mask := uint32(len(m.cells) - 1)
 	for i := m.home(node); ; i = (i + 1) & mask {
-		switch m.keys[i] {
+		switch c := m.cells[i]; c.key {
 		case node + 1:
-			return m.vals[i]
+			return c.entry
 		case 0:
 			return -1
 		}
@@ -54,7 +58,7 @@ func (m *NodeMap) Find(node uint32) int32 {
 // Insert adds an absent node and returns its entry, a new one or one that was
 // given back.
 func (m *NodeMap) Insert(node uint32) int32 {
-	if 4*m.n >= 3*len(m.keys) {
+	if 2*m.n >= len(m.cells) {
 		m.grow()
 	}
 	entry := m.next
@@ -69,40 +73,40 @@ func (m *NodeMap) Insert(node uint32) int32 {
 	return entry
 }
 
-func (m *NodeMap) put(key uint32, val int32) {
-	mask := uint32(len(m.keys) - 1)
+func (m *NodeMap) put(key uint32, entry int32) {
+	mask := uint32(len(m.cells) - 1)
 	i := m.home(key - 1)
-	for m.keys[i] != 0 {
+	for m.cells[i].key != 0 {
 		i = (i + 1) & mask
 	}
-	m.keys[i], m.vals[i] = key, val
+	m.cells[i] = cell{key, entry}
 }
 
 func (m *NodeMap) grow() {
-	keys, vals := m.keys, m.vals
+	old := m.cells
 	m.alloc(64 - m.shift + 1)
-	for i, k := range keys {
-		if k != 0 {
-			m.put(k, vals[i])
+	for _, c := range old {
+		if c.key != 0 {
+			m.put(c.key, c.entry)
 		}
 	}
 }
 
 // Delete removes a present node and takes its entry back.
 func (m *NodeMap) Delete(node uint32) {
-	mask := uint32(len(m.keys) - 1)
+	mask := uint32(len(m.cells) - 1)
 	i := m.home(node)
-	for m.keys[i] != node+1 {
+	for m.cells[i].key != node+1 {
 		i = (i + 1) & mask
 	}
-	m.free = append(m.free, m.vals[i])
+	m.free = append(m.free, m.cells[i].entry)
 	m.n--
 	// Close the gap: move up every later key whose probe passes over it.
-	for j := (i + 1) & mask; m.keys[j] != 0; j = (j + 1) & mask {
-		if h := m.home(m.keys[j] - 1); (j-h)&mask >= (j-i)&mask {
-			m.keys[i], m.vals[i] = m.keys[j], m.vals[j]
+	for j := (i + 1) & mask; m.cells[j].key != 0; j = (j + 1) & mask {
+		if h := m.home(m.cells[j].key - 1); (j-h)&mask >= (j-i)&mask {
+			m.cells[i] = m.cells[j]
 			i = j
 		}
 	}
-	m.keys[i] = 0
+	m.cells[i].key = 0
 }

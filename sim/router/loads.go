@@ -17,7 +17,7 @@ type loads struct {
 	worker int32            // the worker being booked
 	blocks int64            // blocks that came or went in this booking
 
-	enter, leave func(block uint32) // bound once, so that booking allocates nothing
+	enter, leave func(block uint32, n int32) // bound once, so that booking allocates nothing
 }
 
 func newLoads(workers int, shift uint8) *loads {
@@ -29,8 +29,8 @@ func newLoads(workers int, shift uint8) *loads {
 	for i := range l.refs {
 		l.refs[i] = prefix.NewCounts(shift)
 	}
-	l.enter = func(block uint32) { l.active.Set(l.worker, block); l.blocks++ }
-	l.leave = func(block uint32) { l.active.Clear(l.worker, block); l.blocks++ }
+	l.enter = func(block uint32, n int32) { l.active.Set(l.worker, block, n); l.blocks += int64(n) }
+	l.leave = func(block uint32, n int32) { l.active.Clear(l.worker, block, n); l.blocks += int64(n) }
 	return l
 }
 

@@ -79,10 +79,10 @@ func New(p Params, batchLimits []int32, blockSize int32, shift uint8, seed uint6
 // Apply updates the router's view of one worker's cache.
 func (r *Router) Apply(worker int32, events []engine.Event) {
 	for i := range events {
-		if events[i].Stored {
-			r.index.Set(worker, events[i].Block)
+		if e := &events[i]; e.Stored {
+			r.index.Set(worker, e.Block, e.Count)
 		} else {
-			r.index.Clear(worker, events[i].Block)
+			r.index.Clear(worker, e.Block, e.Count)
 		}
 	}
 }
