@@ -39,11 +39,10 @@ type Row struct {
 // Builder collects rows into a Trace. It checks each row by the rules of the
 // format before anything of the row is kept, so a refused row leaves no mark.
 type Builder struct {
-	o     BuilderOptions
-	t     *Trace
-	file  int32 // index into t.files
-	ids   idTable
-	nodes nodeTable
+	o    BuilderOptions
+	t    *Trace
+	file int32 // index into t.files
+	in   interner
 
 	sess    *sessionBuilder
 	reqIDs  nameTable
@@ -163,14 +162,11 @@ func (b *Builder) add(raw *rawRow) *Problem {
 func (b *Builder) keepBlocks(raw *rawRow) {
 	need := blocksFor(raw.input, b.o.BlockSize)
 	nodes := room(b.t.nodes, need)
-	parent := root
-	for _, id := range raw.ids[:need] {
-		node := b.nodes.intern(parent, b.ids.intern(id))
-		nodes = append(nodes, node)
-		parent = node + 1
-	}
+	at := len(nodes)
+	nodes = nodes[:at+need]
+	b.in.prompt(raw.ids[:need], nodes[at:])
 	for _, id := range raw.ids[need:] {
-		b.ids.intern(id)
+		b.in.ids.intern(id)
 	}
 	b.t.nodes = nodes
 	b.t.nodeOff = append(room(b.t.nodeOff, 1), int64(len(nodes)))
@@ -243,9 +239,9 @@ func (b *Builder) Build() (*Trace, error) {
 
 func (b *Builder) finish() *Trace {
 	t := b.t
-	t.numNode, t.numID = b.nodes.n, b.ids.n
+	t.numNode, t.numID = b.in.nodes.n, b.in.ids.n
 	if t.delta || t.outputs != nil {
-		blocks := b.nodes.blocks()
+		blocks := b.in.nodes.blocks()
 		t.ids = make([]uint32, len(t.nodes))
 		for i, n := range t.nodes {
 			t.ids[i] = blocks[n]

@@ -151,14 +151,13 @@ func (r *dynamoReader) merge() *Builder {
 		t.reqID.add(r.names.names.bytes(int(row.name)))
 		parent := root
 		for _, block := range r.slab[row.blocks:][:blocksFor(int64(row.input), r.size)] {
-			node := b.nodes.intern(parent, block)
-			t.nodes = append(t.nodes, node)
-			parent = node + 1
+			parent = b.in.nodes.intern(parent, block)
+			t.nodes = append(t.nodes, parent-1)
 		}
 		t.nodeOff = append(t.nodeOff, int64(len(t.nodes)))
 		t.recorded.set(i, row)
 	}
-	b.ids.n = r.ids.n
+	b.in.ids.n = r.ids.n
 	return b
 }
 

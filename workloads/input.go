@@ -18,6 +18,7 @@ type input struct {
 	io.Reader
 	name    string
 	packing string // "gzip", "zstd", or "" for plain text
+	size    int64  // bytes of text, 0 if unknown
 	close   []func() error
 }
 
@@ -56,6 +57,9 @@ func openInput(path string, stdin io.Reader) (*input, *Problem) {
 		}
 		in.close = append(in.close, f.Close)
 		raw = f
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			in.size = info.Size()
+		}
 	}
 	buf := bufio.NewReaderSize(raw, 64<<10)
 	lead, err := buf.Peek(8)
@@ -75,7 +79,8 @@ func openInput(path string, stdin io.Reader) (*input, *Problem) {
 	return in, nil
 }
 
-func (in *input) unpack(r io.Reader, name string) *Problem {
+func (in *input) unpack(r *bufio.Reader, name string) *Problem {
+	in.size = 0
 	switch name {
 	case "gzip":
 		z, err := gzip.NewReader(r)
@@ -85,6 +90,10 @@ func (in *input) unpack(r io.Reader, name string) *Problem {
 		in.close = append(in.close, z.Close)
 		in.Reader = z
 	case "zstd":
+		var h zstd.Header
+		if lead, _ := r.Peek(zstd.HeaderMaxSize); h.Decode(lead) == nil && h.HasFCS {
+			in.size = int64(min(h.FrameContentSize, 1<<40))
+		}
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return in.readProblem(0, err, name)
@@ -135,6 +144,7 @@ type lineReader struct {
 	buf   []byte
 	a, b  int // unread part of buf
 	lines int // lines handed out
+	read  int64
 	eof   bool
 }
 
@@ -193,6 +203,7 @@ func (r *lineReader) fill() *Problem {
 	for range 100 {
 		n, err := r.in.Read(r.buf[r.b:])
 		r.b += n
+		r.read += int64(n)
 		if err == io.EOF {
 			r.eof = true
 			return nil

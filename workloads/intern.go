@@ -72,15 +72,19 @@ func (t *u64Table) rehash() {
 // once.
 const bigSlab = 1 << 22
 
-// room returns s with space for n more entries. It grows by half; a large slab
-// that was replaced is collected at once, since the slabs hold no pointers
-// (a collection is nearly free) and the garbage of their growth would otherwise
-// double the peak.
+// room returns s with space for n more entries. It doubles small slabs and
+// grows large ones by half; a large slab that was replaced is collected at
+// once, since the slabs hold no pointers (a collection is nearly free) and the
+// garbage of their growth would otherwise double the peak.
 func room[T any](s []T, n int) []T {
 	if len(s)+n <= cap(s) {
 		return s
 	}
-	grown := make([]T, len(s), max(len(s)+n, cap(s)+cap(s)/2, 256))
+	more := cap(s)
+	if more > bigSlab/4 {
+		more /= 2
+	}
+	grown := make([]T, len(s), max(len(s)+n, cap(s)+more, 1024))
 	copy(grown, s)
 	if len(s) > bigSlab {
 		s = nil
@@ -100,17 +104,17 @@ type idTable struct {
 
 // intern returns the number of id.
 func (t *idTable) intern(id uint64) uint32 {
-	if id < uint64(len(t.direct)) {
-		if v := t.direct[id]; v != 0 {
-			return v - 1
-		}
+	if id >= uint64(len(t.direct)) {
+		return t.internFar(id)
+	}
+	if t.direct[id] == 0 {
 		t.n++
 		t.direct[id] = t.n
-		return t.n - 1
 	}
-	return t.internFar(id)
+	return t.direct[id] - 1
 }
 
+// internFar interns an id beyond the array.
 func (t *idTable) internFar(id uint64) uint32 {
 	if v, ok := t.sparse.get(id); ok {
 		return v
@@ -130,7 +134,11 @@ func (t *idTable) internFar(id uint64) uint32 {
 // hash table holds of the ids now covered.
 func (t *idTable) extend(id uint64) {
 	old := uint64(len(t.direct))
-	size := max(id+1, old+old/2, 1024)
+	size := max(id+1, uint64(cap(t.direct)))
+	if size > uint64(cap(t.direct)) {
+		size = max(size, 2*old, 4096)
+	}
+	size = min(size, 4*uint64(t.n)+4096)
 	t.direct = room(t.direct, int(size-old))[:size]
 	if len(t.sparse.keys) == 0 {
 		return
@@ -160,50 +168,83 @@ type nodeTable struct {
 	n     uint32
 }
 
-type firstNode struct{ parent, node uint32 }
+// firstNode is the first node of a block: its parent, and its own number plus
+// one, 0 while the block has no node.
+type firstNode struct{ parent, next uint32 }
 
-// intern returns the node of block after parent. New blocks must come in
-// ascending order, as idTable numbers them; skip fills gaps.
-func (t *nodeTable) intern(parent, block uint32) uint32 {
-	if int(block) < len(t.first) {
-		if f := t.first[block]; f.parent == parent && f.node != noNode {
-			return f.node
-		}
+// intern returns the number plus one of the node of block after parent.
+func (t *nodeTable) intern(parent, block uint32) (next uint32) {
+	if int(block) >= len(t.first) {
+		t.first = room(t.first, int(block)+1-len(t.first))
+		t.first = t.first[:cap(t.first)]
 	}
-	return t.internOther(parent, block)
-}
-
-// noNode marks a block that only appeared beyond the end of a prompt so far.
-const noNode = ^uint32(0)
-
-func (t *nodeTable) internOther(parent, block uint32) uint32 {
-	for len(t.first) <= int(block) {
-		t.first = append(room(t.first, 1), firstNode{node: noNode})
-	}
-	if t.first[block].node == noNode {
-		t.first[block] = firstNode{parent: parent, node: t.n}
+	f := &t.first[block]
+	if f.next == 0 {
 		t.n++
-		return t.n - 1
+		*f = firstNode{parent: parent, next: t.n}
+	}
+	if f.parent == parent {
+		return f.next
 	}
 	key := uint64(parent)<<32 | uint64(block)
 	if v, ok := t.other.get(key); ok {
 		return v
 	}
-	t.other.add(key, t.n)
 	t.n++
-	return t.n - 1
+	t.other.add(key, t.n)
+	return t.n
 }
 
 // blocks returns the block number of every node.
 func (t *nodeTable) blocks() []uint32 {
 	of := make([]uint32, t.n)
 	for b, f := range t.first {
-		if f.node != noNode {
-			of[f.node] = uint32(b)
+		if f.next != 0 {
+			of[f.next-1] = uint32(b)
 		}
 	}
 	for i, key := range t.other.keys {
-		of[t.other.vals[i]] = uint32(key)
+		of[t.other.vals[i]-1] = uint32(key)
 	}
 	return of
+}
+
+// interner numbers the prompts of a trace.
+type interner struct {
+	ids   idTable
+	nodes nodeTable
+}
+
+// prompt writes the nodes of a prompt with the given hash ids to nodes, which
+// is as long. The common cases are written out here: the calls would cost more
+// than the work.
+func (t *interner) prompt(ids []uint64, nodes []uint32) {
+	direct, first := t.ids.direct, t.nodes.first
+	parent := root
+	for i, id := range ids {
+		var block uint32
+		if id < uint64(len(direct)) {
+			v := direct[id]
+			if v == 0 {
+				t.ids.n++
+				v = t.ids.n
+				direct[id] = v
+			}
+			block = v - 1
+		} else {
+			block = t.ids.internFar(id)
+			direct = t.ids.direct
+		}
+		if int(block) < len(first) && first[block].next == 0 {
+			t.nodes.n++
+			first[block] = firstNode{parent: parent, next: t.nodes.n}
+			parent = t.nodes.n
+		} else if int(block) < len(first) && first[block].parent == parent {
+			parent = first[block].next
+		} else {
+			parent = t.nodes.intern(parent, block)
+			first = t.nodes.first
+		}
+		nodes[i] = parent - 1
+	}
 }

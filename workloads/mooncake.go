@@ -108,5 +108,31 @@ func readMooncake(src *source, b *Builder) *Problem {
 		if p = src.judge(p); p != nil {
 			return p
 		}
+		if b.t.Len() == rowsToGuess {
+			b.reserve(src.share())
+		}
+	}
+}
+
+// rowsToGuess is the number of rows from which the size of a trace is guessed.
+const rowsToGuess = 512
+
+// reserve makes room for a trace of which the rows so far are the given share,
+// so that slabs need not grow step by step. A wrong guess costs address space
+// or another step, nothing else.
+func (b *Builder) reserve(share float64) {
+	if !(share > 0 && share < 1) {
+		return
+	}
+	t := b.t
+	more := func(n int) int { return int(float64(n) * (1.05/share - 1)) }
+	rows := more(t.Len())
+	t.line, t.arrival = room(t.line, rows), room(t.arrival, rows)
+	t.isl, t.osl = room(t.isl, rows), room(t.osl, rows)
+	t.nodeOff = room(t.nodeOff, rows)
+	t.nodes = room(t.nodes, more(len(t.nodes)))
+	b.in.nodes.first = room(b.in.nodes.first, more(int(b.in.nodes.n)))
+	if len(b.in.ids.sparse.keys) == 0 {
+		b.in.ids.direct = room(b.in.ids.direct, more(int(b.in.ids.n)))
 	}
 }

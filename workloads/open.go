@@ -191,6 +191,15 @@ func (s *source) next() ([]byte, *Problem) {
 // line returns the 1-based number of the line handed out last.
 func (s *source) line() int { return s.lines.lines }
 
+// share returns the share of the input that was handed out, 0 if unknown.
+func (s *source) share() float64 {
+	l := s.lines
+	if l.in.size <= 0 {
+		return 0
+	}
+	return float64(l.read-int64(l.b-l.a)) / float64(l.in.size)
+}
+
 // judge completes the problem of the line handed out last and decides what
 // becomes of it: nil if reading goes on.
 func (s *source) judge(p *Problem) *Problem {

@@ -115,7 +115,7 @@ func (b *Builder) checkRoom(raw *rawRow) *Problem {
 		return b.problem(raw, "", "row 2147483647", "fewer rows (split the trace)")
 	}
 	// A node number plus one must fit too.
-	if uint64(b.nodes.n)+uint64(len(raw.ids)) >= math.MaxUint32-1 || uint64(b.ids.n)+uint64(len(raw.ids)) >= math.MaxUint32-1 {
+	if uint64(b.in.nodes.n)+uint64(len(raw.ids)) >= math.MaxUint32-1 || uint64(b.in.ids.n)+uint64(len(raw.ids)) >= math.MaxUint32-1 {
 		return b.problem(raw, "hash_ids", "more than 4294967293 distinct blocks", "fewer (split the trace)")
 	}
 	return nil

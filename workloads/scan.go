@@ -1,6 +1,10 @@
 package workloads
 
-import "strconv"
+import (
+	"encoding/binary"
+	"math/bits"
+	"strconv"
+)
 
 // scanner reads the usual shape of a Mooncake row without building a tree: flat
 // objects whose texts hold no escapes and only ASCII. Anything else, right or
@@ -239,7 +243,8 @@ func (c *scanner) run() bool {
 	return c.p > from
 }
 
-// hashIDs reads a list of unsigned integers.
+// hashIDs reads a list of unsigned integers. Nearly all of a trace is such
+// lists, hence the hand-made loop.
 func (c *scanner) hashIDs(r *rawRow) bool {
 	if !c.is('[') {
 		return false
@@ -248,13 +253,31 @@ func (c *scanner) hashIDs(r *rawRow) bool {
 	if c.is(']') {
 		return true
 	}
-	ids := r.ids
+	s, p, ids := c.s, c.p, r.ids
 	for {
-		n, ok := c.digits()
-		if !ok {
-			return false
+		n, size := uint64(0), 8
+		if p+8 <= len(s) {
+			n, size = leadingDigits(binary.LittleEndian.Uint64(s[p:]))
+		}
+		if size < 8 {
+			if size == 0 || size > 1 && s[p] == '0' {
+				return false
+			}
+			p += size
+		} else {
+			c.p = p
+			var ok bool
+			if n, ok = c.digits(); !ok {
+				return false
+			}
+			p = c.p
 		}
 		ids = append(ids, n)
+		if s[p] == ',' && s[p+1] == ' ' {
+			p += 2
+			continue
+		}
+		c.p = p
 		c.space()
 		if c.is(']') {
 			r.ids = ids
@@ -264,7 +287,26 @@ func (c *scanner) hashIDs(r *rawRow) bool {
 			return false
 		}
 		c.space()
+		p = c.p
 	}
+}
+
+// leadingDigits reads the digits that eight bytes begin with (the first byte
+// lowest) and returns their value and number; all eight being digits, the value
+// means nothing.
+func leadingDigits(w uint64) (n uint64, size int) {
+	const each = 0x0101010101010101
+	w ^= '0' * each // a digit is now its value, anything else is above 9
+	other := (w | (w&^(0x80*each) + 0x76*each)) & (0x80 * each)
+	size = bits.TrailingZeros64(other) / 8
+	if size == 0 || size == 8 {
+		return 0, size
+	}
+	w <<= 64 - 8*size // leading zeros before the digits
+	// Pairs, then fours, then all eight, the more significant ones lower.
+	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff
+	w = (w*100 + w>>16) & 0x0000ffff0000ffff
+	return (w*10000 + w>>32) & 0xffffffff, size
 }
 
 func (c *scanner) tokenIDs(r *rawRow) bool {
