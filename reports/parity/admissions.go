@@ -1,0 +1,27 @@
+package parity
+
+// fieldAdmissions is the list of a request's admissions: pool, time in ms and
+// reused tokens of each.
+const fieldAdmissions = "admissions"
+
+// aggregatedPool is the oracle's name of the only pool of aggregated serving.
+const aggregatedPool = "agg"
+
+// wantsAdmissions reports whether the recording lists admissions.
+func (g *Golden) wantsAdmissions() bool {
+	for _, r := range g.records {
+		if _, ok := r[fieldAdmissions]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (o ours) admissionList() any {
+	log := o.result.AdmissionLog[o.row]
+	list := make([]any, len(log))
+	for i, a := range log {
+		list[i] = []any{aggregatedPool, a.At, int64(a.Reused)}
+	}
+	return list
+}

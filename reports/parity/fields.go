@@ -1,0 +1,151 @@
+package parity
+
+import (
+	"encoding/json"
+	"math"
+
+	"routesim/sim"
+	"routesim/workloads"
+)
+
+// ours is what the simulator has to say about one request.
+type ours struct {
+	golden *Golden
+	result *sim.Result
+	row    int
+	*sim.Request
+}
+
+// fields returns, by the oracle's name, how to read each recorded field off
+// the simulator's result. A value is nil where the oracle writes null.
+func fields() map[string]func(o ours) any {
+	f := map[string]func(o ours) any{
+		"line": func(o ours) any { return int64(o.golden.trace.Line(o.row) - 1) },
+
+		"worker":        func(o ours) any { return idOrNil(o.Worker) },
+		"cost":          func(o ours) any { return o.routed(o.Decision.Cost) },
+		"cached_blocks": func(o ours) any { return o.routed(o.Decision.Overlap) },
+		"picks":         func(o ours) any { return int64(1) }, // one decision per request in aggregated serving
+
+		"arrival_ms":     func(o ours) any { return timeOrNil(o.Arrival) },
+		"first_admit_ms": func(o ours) any { return timeOrNil(o.FirstAdmit) },
+		"first_token_ms": func(o ours) any { return timeOrNil(o.FirstToken) },
+		"last_token_ms":  func(o ours) any { return timeOrNil(o.LastToken) },
+
+		"reused_tokens": func(o ours) any { return int64(o.MaxReused) },
+		"output_length": func(o ours) any { return int64(o.OutputTokens) },
+		"status":        func(o ours) any { return o.Status.String() },
+
+		"prefill_worker": func(ours) any { return nil }, // aggregated serving has none
+
+		"session_id":              ours.sessionID,
+		"turn_index":              ours.turnIndex,
+		"terminal_time_ms":        func(o ours) any { return timeOrNil(o.Terminal) },
+		"ttft_ms":                 func(o ours) any { return span(o.Arrival, o.FirstToken) },
+		"ttst_ms":                 func(o ours) any { return span(o.FirstToken, o.SecondToken) },
+		"e2e_latency_ms":          func(o ours) any { return span(o.Arrival, o.LastToken) },
+		"itl_ms":                  ours.meanITL,
+		"input_length":            func(o ours) any { return int64(o.InputTokens) },
+		"requested_output_length": func(o ours) any { return int64(o.golden.trace.OutputTokens(o.row)) },
+		"admission_count":         func(o ours) any { return int64(o.Admissions) },
+		fieldAdmissions:           ours.admissionList,
+	}
+	for name, same := range map[string]string{
+		"decode_worker_idx":   "worker",
+		"prefill_worker_idx":  "prefill_worker",
+		"arrival_time_ms":     "arrival_ms",
+		"reused_input_tokens": "reused_tokens",
+		"terminal_status":     "status",
+	} {
+		f[name] = f[same]
+	}
+	return f
+}
+
+// routed returns a figure of the routing decision, nil in round-robin mode,
+// which has none.
+func (o ours) routed(v float64) any {
+	if !isKV(o.golden.settings) {
+		return nil
+	}
+	return timeOrNil(v)
+}
+
+// sessionID follows the oracle: null when every session has one turn, unless
+// the loop is closed.
+func (o ours) sessionID() any {
+	if !o.hasSessions() {
+		return nil
+	}
+	return sessionName(o.golden.trace, o.row)
+}
+
+func (o ours) turnIndex() any {
+	if !o.hasSessions() {
+		return nil
+	}
+	return int64(o.golden.trace.Turn(o.row))
+}
+
+func (o ours) hasSessions() bool {
+	return o.golden.trace.MultiTurn() || o.golden.settings.config.Concurrency > 0
+}
+
+// meanITL is the mean time per output token after the first, in ms.
+func (o ours) meanITL() any {
+	if o.OutputTokens < 2 {
+		return nil
+	}
+	return math.Max(0, (o.LastToken-o.FirstToken)/float64(o.OutputTokens-1))
+}
+
+// span is the time from a to b in ms, at least 0, nil if one never came.
+func span(a, b float64) any {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return nil
+	}
+	return math.Max(0, b-a)
+}
+
+func timeOrNil(t float64) any {
+	if math.IsNaN(t) {
+		return nil
+	}
+	return t
+}
+
+func idOrNil(id int32) any {
+	if id == workloads.NoRow {
+		return nil
+	}
+	return int64(id)
+}
+
+// same compares a recorded value with ours, numbers exactly as binary64.
+func same(want, got any) bool {
+	switch got := got.(type) {
+	case float64:
+		f, ok := number(want)
+		return ok && f == got
+	case int64:
+		f, ok := number(want)
+		return ok && f == float64(got)
+	case string:
+		return want == any(got)
+	case []any:
+		list, ok := want.([]any)
+		if !ok || len(list) != len(got) {
+			return false
+		}
+		for i := range list {
+			if !same(list[i], got[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if _, isNumber := want.(json.Number); isNumber {
+		return false
+	}
+	return want == got
+}

@@ -1,0 +1,151 @@
+package reports
+
+import (
+	"math"
+
+	"routesim/sim"
+	"routesim/sim/metrics"
+	"routesim/workloads"
+)
+
+// Summary sums up one run. Figures that need a completed request are NaN when
+// there is none, and null in JSON.
+type Summary struct {
+	CommittedPrefillTokens int64 // tokens scheduled for requests that scheduled prompt tokens
+	Requests               int64 // released to the router
+	Completed              int64
+	InputTokens            int64 // of completed requests
+	OutputTokens           int64 // of completed requests
+
+	DurationMS       float64
+	RequestRate      float64 // completed requests/s
+	InputRate        float64 // tokens/s
+	OutputRate       float64 // tokens/s
+	TotalRate        float64 // tokens/s
+	WorkerSeconds    float64 // provisioned
+	GPUsPerWorker    float64 // NaN when worker groups differ
+	GPUHours         float64
+	Reused           float64       // share of input tokens, the most over all admissions
+	ReusedFirst      float64       // share of input tokens, at first admission
+	TTFT, TTST, TPOT metrics.Stats // ms, one value per request
+	ITL              metrics.Stats // ms, one value per token gap
+	E2E              metrics.Stats // ms, one value per request
+	UserRate         metrics.Stats // tokens/s, one value per token gap above 0
+
+	Goodput *Goodput // nil without an SLA
+
+	Routesim Details
+}
+
+// Goodput counts the completed requests that kept within the SLA.
+type Goodput struct {
+	Completed   int64
+	RequestRate float64 // requests/s
+	OutputRate  float64 // their tokens/s
+}
+
+// gpusPerGroup is the number of accelerators a worker of the group occupies.
+func gpusPerGroup(g *sim.Group) float64 { return math.Max(float64(g.GPUs), 1) }
+
+// Summarize computes the figures of a run of t under c.
+func Summarize(t *workloads.Trace, c *sim.Config, r *sim.Result) *Summary {
+	s := &Summary{
+		CommittedPrefillTokens: r.CommittedPrefillTokens,
+		Requests:               int64(r.Released),
+		DurationMS:             r.DurationMS,
+		WorkerSeconds:          r.WorkerSeconds,
+		ITL:                    r.Gaps.ITL.Stats(),
+		UserRate:               r.Gaps.Rate.Stats(),
+	}
+	s.addRequests(c, r)
+	s.addRates()
+	s.addGPUs(c)
+	s.Routesim = details(t, c, r, s)
+	return s
+}
+
+// addRequests sums over the completed requests.
+func (s *Summary) addRequests(c *sim.Config, r *sim.Result) {
+	var ttft, ttst, tpot, e2e []float64
+	ttft = make([]float64, 0, len(r.Requests))
+	ttst, tpot, e2e = make([]float64, 0, len(r.Requests)), make([]float64, 0, len(r.Requests)), make([]float64, 0, len(r.Requests))
+	overhead := RequestMSByWorker(c)
+	var good *Goodput
+	if c.SLA.TTFT != nil || c.SLA.ITL != nil || c.SLA.E2E != nil {
+		good = &Goodput{}
+	}
+	var reused, reusedFirst, goodTokens int64
+	for i := range r.Requests {
+		q := &r.Requests[i]
+		if !counted(q) {
+			continue
+		}
+		s.Completed++
+		s.InputTokens += int64(q.InputTokens)
+		s.OutputTokens += int64(q.OutputTokens)
+		reused += int64(q.MaxReused)
+		reusedFirst += int64(q.FirstReused)
+		l := RequestLatencies(q, overheadOf(q, overhead))
+		if q.OutputTokens > 0 {
+			ttft, e2e = append(ttft, l.TTFT), append(e2e, l.E2E)
+		}
+		if q.OutputTokens > 1 {
+			ttst, tpot = append(ttst, l.TTST), append(tpot, l.TPOT)
+		}
+		if good != nil && meets(&c.SLA, q, l) {
+			good.Completed++
+			goodTokens += int64(q.OutputTokens)
+		}
+	}
+	s.TTFT, s.TTST, s.TPOT, s.E2E = metrics.Exact(ttft), metrics.Exact(ttst), metrics.Exact(tpot), metrics.Exact(e2e)
+	s.Reused = share(reused, s.InputTokens)
+	s.ReusedFirst = share(reusedFirst, s.InputTokens)
+	if good != nil {
+		good.RequestRate = s.perSecond(good.Completed)
+		good.OutputRate = s.perSecond(goodTokens)
+		s.Goodput = good
+	}
+}
+
+func (s *Summary) addRates() {
+	s.RequestRate = s.perSecond(s.Completed)
+	s.InputRate = s.perSecond(s.InputTokens)
+	s.OutputRate = s.perSecond(s.OutputTokens)
+	s.TotalRate = s.perSecond(s.InputTokens + s.OutputTokens)
+	if s.Completed == 0 {
+		s.DurationMS = math.NaN()
+	}
+}
+
+// perSecond divides by the run's duration, at least a nanosecond; NaN when
+// nothing completed.
+func (s *Summary) perSecond(n int64) float64 {
+	if s.Completed == 0 {
+		return math.NaN()
+	}
+	return float64(n) / math.Max(s.DurationMS/msPerSecond, 1e-9)
+}
+
+func (s *Summary) addGPUs(c *sim.Config) {
+	total := float64(c.Workers())
+	gpus := 0.0
+	for i := range c.Fleet {
+		g := &c.Fleet[i]
+		per := gpusPerGroup(g)
+		gpus += float64(float64(g.Count) * per)
+		if i == 0 {
+			s.GPUsPerWorker = per
+		} else if per != s.GPUsPerWorker {
+			s.GPUsPerWorker = math.NaN()
+		}
+	}
+	s.GPUHours = s.WorkerSeconds * (gpus / total) / 3600
+}
+
+// share returns part/whole, NaN when the whole is nothing.
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return math.NaN()
+	}
+	return float64(part) / float64(whole)
+}

@@ -1,0 +1,340 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+
+	"routesim/reports/format"
+	"routesim/sim"
+	"routesim/sim/router"
+	"routesim/workloads"
+)
+
+// Warning is something about a run that its reader should know before using
+// the figures.
+type Warning struct {
+	Code string `json:"code"` // stable, for programs
+	Text string `json:"text"` // one sentence
+}
+
+// The codes of warnings.
+const (
+	RouterBlind   = "router_blind"
+	OneWorker     = "one_worker"
+	ShortPrompts  = "short_prompts"
+	NoReuse       = "no_reuse"
+	CachingOff    = "prefix_caching_off"
+	OverLength    = "over_max_model_len"
+	RejectedAny   = "rejected_requests"
+	UnfinishedAny = "unfinished_requests"
+	SkippedRows   = "skipped_rows"
+	Unsorted      = "unsorted_timestamps"
+	Overload      = "overload"
+	BusyQueue     = "waiting_most_of_the_time"
+	OutOfRange    = "timing_out_of_range"
+	CoarseBlocks  = "coarse_kv_blocks"
+)
+
+// facts is what the warnings look at.
+type facts struct {
+	trace  *workloads.Trace
+	config *sim.Config
+	result *sim.Result
+	sum    *Summary
+	detail *Details
+}
+
+func warnings(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary, d *Details) []Warning {
+	f := &facts{t, c, r, s, d}
+	out := []Warning{}
+	for _, w := range [...]struct {
+		code string
+		text func(*facts) string // "" = nothing to say
+	}{
+		{RejectedAny, (*facts).rejected},
+		{UnfinishedAny, (*facts).unfinished},
+		{SkippedRows, (*facts).skipped},
+		{Overload, (*facts).overload},
+		{BusyQueue, (*facts).busyQueue},
+		{OverLength, (*facts).overLength},
+		{OutOfRange, (*facts).outOfRange},
+		{OneWorker, (*facts).oneWorker},
+		{CachingOff, (*facts).cachingOff},
+		{ShortPrompts, (*facts).shortPrompts},
+		{CoarseBlocks, (*facts).coarseBlocks},
+		{NoReuse, (*facts).noReuse},
+		{RouterBlind, (*facts).routerBlind},
+		{Unsorted, (*facts).unsorted},
+	} {
+		if text := w.text(f); text != "" {
+			out = append(out, Warning{w.code, text})
+		}
+	}
+	return out
+}
+
+func (f *facts) blockSize() int64 { return int64(f.config.Fleet[0].Engine.BlockSize) }
+
+func (f *facts) rejected() string {
+	n := f.detail.Rejected
+	if n == 0 {
+		return ""
+	}
+	longest := int32(0)
+	for i := range f.result.Requests {
+		if q := &f.result.Requests[i]; q.Status == sim.Rejected {
+			longest = max(longest, q.InputTokens)
+		}
+	}
+	limit := ""
+	for i := range f.config.Fleet {
+		e := &f.config.Fleet[i].Engine
+		pool := int64(e.NumGPUBlocks) * int64(e.BlockSize)
+		limit = fmt.Sprintf("a worker's KV pool holds %s tokens", format.Count(pool))
+		if e.MaxModelLen > 0 && int64(e.MaxModelLen) <= pool {
+			limit = fmt.Sprintf("max_model_len is %s", format.Count(int64(e.MaxModelLen)))
+		}
+	}
+	return fmt.Sprintf("%s rejected: the prompt can never fit (longest %s tokens; %s).",
+		format.Plural(n, "request"), format.Count(int64(longest)), limit)
+}
+
+func (f *facts) unfinished() string {
+	n := f.detail.Unfinished
+	never := int64(f.trace.Len()) - f.sum.Requests
+	if n == 0 && never == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The run stopped at %s: %s unfinished, %s never released; the latencies leave them out.",
+		format.Duration(f.result.EndMS), format.Plural(n, "request"), format.Count(never))
+}
+
+func (f *facts) skipped() string {
+	n := len(f.trace.Skipped())
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of the trace could not be read and %s left out.", format.Plural(int64(n), "row"), verb(int64(n), "was", "were"))
+}
+
+// verb returns the form of a verb for a count.
+func verb(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// overloadShare is the share of requests that, in open loop, may still wait for
+// a worker when the last one arrives.
+const overloadShare = 0.05
+
+func (f *facts) overload() string {
+	if f.config.Concurrency > 0 {
+		return ""
+	}
+	last := math.Inf(-1)
+	for i := range f.result.Requests {
+		if a := f.result.Requests[i].Arrival; a > last {
+			last = a
+		}
+	}
+	waiting := int64(0)
+	for i := range f.result.Requests {
+		q := &f.result.Requests[i]
+		if q.Arrival < last && q.Status != sim.Rejected && !(q.FirstAdmit <= last) {
+			waiting++
+		}
+	}
+	if waiting <= int64(f.detail.Workers) || float64(waiting) <= float64(overloadShare*float64(f.sum.Requests)) {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s were still waiting for a worker when the last one arrived: this fleet cannot carry this load, and latencies depend on the length of the trace.",
+		format.Count(waiting), format.Plural(f.sum.Requests, "request"))
+}
+
+// busyQueueShare is the share of the run above which a worker's queue is worth
+// a warning.
+const busyQueueShare = 0.5
+
+func (f *facts) busyQueue() string {
+	shares := waitingShares(f.result)
+	worst, above := 0, 0
+	for i, s := range shares {
+		if s > shares[worst] {
+			worst = i
+		}
+		if s > busyQueueShare {
+			above++
+		}
+	}
+	if above == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("w%d had requests waiting for %.0f %% of the time", worst, shares[worst]*100)
+	others := 0.0
+	for i, s := range shares {
+		if i != worst {
+			others = math.Max(others, s)
+		}
+	}
+	switch {
+	case len(shares) == 1:
+		return text + "."
+	case above > 1:
+		return fmt.Sprintf("%s; %d of %d workers more than half of it.", text, above, len(shares))
+	}
+	return fmt.Sprintf("%s; the others at most %.0f %%.", text, others*100)
+}
+
+// waitingShares returns, for each worker, the share of the run in which a
+// request sent to it had not been scheduled yet.
+func waitingShares(r *sim.Result) []float64 {
+	total := make([]float64, len(r.Workers))
+	until := make([]float64, len(r.Workers))
+	for _, row := range r.Routed { // ascending by dispatch
+		q := &r.Requests[row]
+		from, to := q.Dispatched, q.FirstAdmit
+		if math.IsNaN(to) {
+			if to = q.Terminal; math.IsNaN(to) {
+				to = r.EndMS
+			}
+		}
+		from = math.Max(from, until[q.Worker])
+		if to > from {
+			total[q.Worker] += to - from
+			until[q.Worker] = to
+		}
+	}
+	for i := range total {
+		if r.EndMS > 0 {
+			total[i] /= r.EndMS
+		}
+	}
+	return total
+}
+
+func (f *facts) overLength() string {
+	n := int64(f.result.OverLength)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s longer than max_model_len with its output (prompt + output above %s tokens); a real engine would cut the answer short.",
+		format.Plural(n, "request"), verb(n, "is", "are"), format.Count(int64(f.config.Fleet[0].Engine.MaxModelLen)))
+}
+
+func (f *facts) outOfRange() string {
+	var out, passes int64
+	for i := range f.result.Workers {
+		out += f.result.Workers[i].OutOfRange
+		passes += f.result.Workers[i].Passes
+	}
+	if out == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s (%s %%) left the range the timing model was fitted on.",
+		format.Count(out), format.Plural(passes, "engine step"), format.Percent(share(out, passes)))
+}
+
+func (f *facts) oneWorker() string {
+	if f.detail.Workers != 1 {
+		return ""
+	}
+	return "One worker: the router has no choice to make, and no router setting changes where requests go."
+}
+
+func (f *facts) cachingOff() string {
+	for i := range f.config.Fleet {
+		if !f.config.Fleet[i].Engine.EnablePrefixCaching {
+			return "Prefix caching is off: no prompt reuses anything, whatever the router does."
+		}
+	}
+	return ""
+}
+
+func (f *facts) shortPrompts() string {
+	block := f.blockSize()
+	n, total := int64(0), int64(0)
+	for i := range f.result.Requests {
+		if q := &f.result.Requests[i]; !math.IsNaN(q.Arrival) {
+			total++
+			if int64(q.InputTokens) < block {
+				n++
+			}
+		}
+	}
+	switch {
+	case n == 0:
+		return ""
+	case n == total:
+		return fmt.Sprintf("Every prompt is shorter than one KV block of %d tokens: only complete blocks are reused, so the router has no overlap to see. Try a smaller block size.", block)
+	case float64(n) < float64(shortShare*float64(total)):
+		return ""
+	}
+	return fmt.Sprintf("%s of %s are shorter than one KV block of %d tokens and reuse nothing.",
+		format.Count(n), format.Plural(total, "prompt"), block)
+}
+
+// shortShare is the share of short prompts worth a warning.
+const shortShare = 0.1
+
+func (f *facts) coarseBlocks() string {
+	traceBlock := int64(f.trace.BlockSize())
+	if traceBlock == 0 || f.blockSize() <= traceBlock {
+		return ""
+	}
+	return fmt.Sprintf("A KV block of %d tokens spans several trace blocks of %d: shared prefixes are cut to complete KV blocks.",
+		f.blockSize(), traceBlock)
+}
+
+func (f *facts) noReuse() string {
+	if f.sum.Requests == 0 {
+		return ""
+	}
+	for i := range f.result.Requests {
+		if f.result.Requests[i].Decision.CeilingHeld > 0 {
+			return ""
+		}
+	}
+	return fmt.Sprintf("No prompt of the trace begins like an earlier one for a complete KV block of %d tokens: even an endless cache would serve nothing.", f.blockSize())
+}
+
+func (f *facts) routerBlind() string {
+	if f.config.Router.Mode != router.KV {
+		return ""
+	}
+	held := int64(0)
+	for i := range f.result.Requests {
+		d := &f.result.Requests[i].Decision
+		if d.BestOverlap > 0 || d.Overlap > 0 {
+			return ""
+		}
+		if d.BestHeld > 0 {
+			held++
+		}
+	}
+	if held == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The router never saw any overlap, though workers held blocks of %s: it routes by load alone. Check the event delay.",
+		format.Plural(held, "request"))
+}
+
+func (f *facts) unsorted() string {
+	n, last := int64(0), math.Inf(-1)
+	for i := range f.trace.Len() {
+		if f.trace.Prev(i) != workloads.NoRow || f.config.Concurrency > 0 {
+			continue
+		}
+		a := f.trace.Arrival(i)
+		if a < last {
+			n++
+		}
+		last = a
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of the trace %s earlier than the row before; requests are released by time, not in file order.",
+		format.Plural(n, "row"), verb(n, "is", "are"))
+}
