@@ -178,8 +178,8 @@ func TestRecordsWithoutLineAreMatched(t *testing.T) {
 		"what is left":               {`{"input_length": 21, "requested_output_length": 2}, {"input_length": 10, "requested_output_length": 2}, {"input_length": 10, "requested_output_length": 2}`, []int32{2, 1, 0}},
 		"by session":                 {`{"session_id": "request_3", "turn_index": 0}, {"session_id": "request_1", "turn_index": 0}`, []int32{2, 0}},
 		"line before session":        {`{"line": 0, "session_id": "request_3", "turn_index": 0}`, []int32{0}},
-		"no such line":               {`{"line": 7}, {"line": 1}`, []int32{-1, 1}},
-		"a line twice":               {`{"line": 1}, {"line": 1}`, []int32{1, -1}},
+		"no such line":               {`{"line": 7}, {"line": 1}`, []int32{2, 1}},
+		"a line twice":               {`{"line": 1}, {"line": 1}`, []int32{1, 2}},
 		"more records than rows":     {`{}, {}, {}, {}`, []int32{1, 2, 0, -1}},
 	} {
 		t.Run(name, func(t *testing.T) {

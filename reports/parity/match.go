@@ -10,26 +10,22 @@ import (
 
 // matchRows finds the trace row of every record: by its line in the trace,
 // else by session and turn, else by its lengths in order of arrival.
-// Records that fit nothing, or a row that an earlier record has, get
-// workloads.NoRow.
+// Records that fit nothing, or a row that an earlier record has, get one of
+// the rows that are left: their line then counts as different. Records beyond
+// the trace get workloads.NoRow.
 func matchRows(records []record, t *workloads.Trace) []int32 {
 	rows := make([]int32, len(records))
 	taken := make([]bool, t.Len())
-	m := newKeys(t)
+	k := newKeys(t)
 	var loose []int
 	for i, r := range records {
-		row, known := m.find(r)
-		if !known {
+		row := k.find(r)
+		if row == workloads.NoRow || taken[row] {
 			loose = append(loose, i)
 			continue
 		}
-		if row != workloads.NoRow && taken[row] {
-			row = workloads.NoRow
-		}
 		rows[i] = row
-		if row != workloads.NoRow {
-			taken[row] = true
-		}
+		taken[row] = true
 	}
 	matchByShape(records, loose, t, taken, rows)
 	return rows
@@ -55,24 +51,24 @@ func newKeys(t *workloads.Trace) keys {
 	return k
 }
 
-// find returns the row a record names, NoRow if there is none, and whether the
-// record names one at all.
-func (k keys) find(r record) (int32, bool) {
+// find returns the row that a record names, NoRow if there is none.
+func (k keys) find(r record) int32 {
 	if v, ok := r["line"]; ok {
-		line, isNumber := number(v)
-		row, found := k.byLine[int32(line)+1]
-		if !isNumber || !found {
-			return workloads.NoRow, true
+		if line, isNumber := number(v); isNumber {
+			if row, found := k.byLine[int32(line)+1]; found {
+				return row
+			}
 		}
-		return row, true
+		return workloads.NoRow
 	}
 	name, named := r["session_id"].(string)
 	turn, numbered := number(r["turn_index"])
-	if !named || !numbered {
-		return workloads.NoRow, false
+	if named && numbered {
+		if row, found := k.byTurn[turnKey{name, int32(turn)}]; found {
+			return row
+		}
 	}
-	row, found := k.byTurn[turnKey{name, int32(turn)}]
-	return row, found
+	return workloads.NoRow
 }
 
 // sessionName returns the oracle's name of a row's session: rows that name

@@ -53,6 +53,7 @@ func TestSettingsReachTheSimulator(t *testing.T) {
 				s.config.Fleet[0].Engine = engine.Params{NumGPUBlocks: 100, BlockSize: 16, MaxModelLen: 99, MaxNumSeqs: 4,
 					MaxNumBatchedTokens: 128, Preemption: engine.FIFO}
 			}},
+		"GPUs": {engine: `{"tensor_parallel_size": 4}`, change: func(s *settings) { s.config.Fleet[0].GPUs = 4 }},
 		"no limits": {engine: `{"engine": {"max_num_seqs": null, "max_num_batched_tokens": null, "max_model_len": null}}`,
 			change: func(s *settings) {
 				s.config.Fleet[0].Engine.MaxNumSeqs, s.config.Fleet[0].Engine.MaxNumBatchedTokens = engine.Unlimited, engine.Unlimited
@@ -81,6 +82,7 @@ func TestSettingsReachTheSimulator(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := settings{config: sim.DefaultConfig(1, nil), traceFormat: "mooncake", traceBlockSize: 512}
+			want.config.Fleet[0].GPUs = 1
 			c.change(&want)
 			ignore := cmpopts.IgnoreFields(sim.Group{}, "Timing")
 			if d := cmp.Diff(want, got, cmp.AllowUnexported(settings{}), ignore); d != "" {
