@@ -165,14 +165,19 @@ func (t *Trace) Session(i int) int32 {
 }
 
 // SessionName returns the name of row i's session: its session_id, or
-// request_<line> where the row names none.
+// request_<line> where the row names none (in a Dynamo trace, whose shards are
+// merged and sorted, request_<row from 1>).
 func (t *Trace) SessionName(i int) string {
 	if t.sessions != nil {
 		if n := t.sessions.nameOf[t.sessions.session[i]]; n >= 0 {
 			return t.sessions.names.names.at(int(n))
 		}
 	}
-	return "request_" + strconv.Itoa(int(t.line[i]))
+	n := int(t.line[i])
+	if t.format == FormatDynamo {
+		n = i + 1 // rows have no order of their own before they are sorted
+	}
+	return "request_" + strconv.Itoa(n)
 }
 
 // Turn returns the turn number of row i in its session, from 0.
