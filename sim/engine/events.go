@@ -1,5 +1,7 @@
 package engine
 
+import "math/bits"
+
 // Event says that the first copies of consecutive blocks became resident on a
 // worker, or that their last copies were dropped.
 type Event struct {
@@ -22,25 +24,39 @@ type Events struct {
 	open    int // pending[open:] belongs to the pass being decided
 }
 
-// add notes an event of the pass being decided. Prompts are stored forwards
-// and dropped backwards, so most events extend the one before.
-func (e *Events) add(block uint32, stored bool) {
-	if !e.On || block >= e.limit {
+// addMask notes an event of the pass being decided for the blocks of a node
+// that mask names, counted from base.
+func (e *Events) addMask(base uint32, mask uint64, stored bool) {
+	if !e.On || mask == 0 || base >= e.limit {
 		return
 	}
+	for mask != 0 {
+		skip := bits.TrailingZeros64(mask)
+		n := bits.TrailingZeros64(^(mask >> skip))
+		e.add(base+uint32(skip), int32(n), stored)
+		if skip+n >= 64 {
+			return
+		}
+		mask &= ^uint64(0) << (skip + n)
+	}
+}
+
+// add notes an event for n consecutive blocks. Prompts are stored forwards and
+// dropped backwards, so most events extend the one before.
+func (e *Events) add(block uint32, n int32, stored bool) {
 	if k := len(e.pending) - 1; k >= e.open && e.pending[k].Stored == stored {
 		last := &e.pending[k]
 		switch {
 		case stored && block == last.Block+uint32(last.Count):
-			last.Count++
+			last.Count += n
 			return
-		case !stored && block == last.Block-1:
-			last.Block--
-			last.Count++
+		case !stored && block+uint32(n) == last.Block:
+			last.Block = block
+			last.Count += n
 			return
 		}
 	}
-	e.pending = append(e.pending, Event{Block: block, Count: 1, Stored: stored})
+	e.pending = append(e.pending, Event{Block: block, Count: n, Stored: stored})
 }
 
 // seal dates the events of the pass just decided, which ends at end.

@@ -133,26 +133,28 @@ func (w *Worker) neverFits(s *Seq) bool {
 // gate looks up the request's cached prefix and decides whether there is room.
 // Room is asked for the whole request even where only a chunk is scheduled, and
 // cached blocks that nobody uses do not count as found.
-func (w *Worker) gate(s *Seq) (cached int32, hits []int32, ok bool) {
+func (w *Worker) gate(s *Seq) (cached int32, hits []hold, ok bool) {
 	length, bs := s.length(), w.BlockSize
-	var inUse int32
+	var found, inUse int32
 	w.hits = w.hits[:0]
 	if w.EnablePrefixCaching {
-		w.hits, inUse = w.pool.lookup(s.Blocks[:length/bs], w.hits)
+		w.hits, found, inUse = w.pool.lookup(s.Blocks[:length/bs], w.hits)
 	}
-	cached = int32(len(w.hits)) * bs
-	used := inUse * bs
+	cached, used := found*bs, inUse*bs
 	if s.remaining(w.MaxModelLen) > 0 {
 		// The last token must be computed to produce the next one, and with it
 		// its whole block.
 		limit := (length - 1) / bs * bs
+		if cached > limit {
+			w.hits = trim(w.hits)
+		}
 		cached, used = min(cached, limit), min(used, limit)
 	}
 	need := ceilDiv(length, bs) - used/bs
 	if need > w.NumGPUBlocks-w.pool.active() {
 		return 0, nil, false
 	}
-	return cached, w.hits[:cached/bs], true
+	return cached, w.hits, true
 }
 
 func (w *Worker) noteAdmission(s *Seq, now float64, cached int32) {
@@ -169,7 +171,7 @@ func (w *Worker) noteAdmission(s *Seq, now float64, cached int32) {
 
 // schedule gives a request as many tokens as the budget allows, and the blocks
 // for them. hits are the blocks behind the cached tokens of a new request.
-func (w *Worker) schedule(s *Seq, cached int32, hits []int32) outcome {
+func (w *Worker) schedule(s *Seq, cached int32, hits []hold) outcome {
 	before := s.computed + cached
 	promptBefore := min(before, s.Prompt)
 	rest, promptRest := s.length()-before, s.Prompt-promptBefore
@@ -181,12 +183,11 @@ func (w *Worker) schedule(s *Seq, cached int32, hits []int32) outcome {
 		return blocked
 	}
 	after := before + take
-	if held := int32(len(s.slots)); ceilDiv(after, w.BlockSize) > held {
-		if got := w.allocate(s, hits, ceilDiv(after, w.BlockSize)-held-int32(len(hits))); got != done {
+	if held := s.blocks(); ceilDiv(after, w.BlockSize) > held {
+		if got := w.allocate(s, hits, ceilDiv(after, w.BlockSize)-held-cached/w.BlockSize); got != done {
 			return got
 		}
 	}
-	s.sealed = max(s.sealed, int32(len(hits)))
 	s.computed = after
 	w.sealBlocks(s)
 
@@ -214,10 +215,9 @@ func (a *prefillPart) add(b prefillPart, sign int64) {
 
 // allocate pins the hits and takes fresh blocks, preempting running requests
 // until the pool can supply them.
-func (w *Worker) allocate(s *Seq, hits []int32, fresh int32) outcome {
+func (w *Worker) allocate(s *Seq, hits []hold, fresh int32) outcome {
 	for {
-		var ok bool
-		if s.slots, ok = w.pool.reserve(s.slots, hits, fresh); ok {
+		if w.pool.reserve(s, hits, fresh) {
 			return done
 		}
 		if len(w.running) == 0 {
@@ -262,15 +262,14 @@ func (w *Worker) sealBlocks(s *Seq) {
 	if !w.EnablePrefixCaching {
 		return
 	}
-	for complete := s.computed / w.BlockSize; s.sealed < complete; s.sealed++ {
-		w.pool.seal(s.slots[s.sealed], s.Blocks[s.sealed])
+	if complete := s.computed / w.BlockSize; s.sealed < complete {
+		w.pool.seal(s, s.Blocks[s.sealed:complete])
 	}
 }
 
 func (w *Worker) giveUp(s *Seq) {
 	w.sealBlocks(s)
-	w.pool.release(s.slots)
-	s.slots, s.sealed = s.slots[:0], 0
+	w.pool.release(s)
 }
 
 // countBatch completes the shape of the batch: which of the running requests

@@ -44,7 +44,7 @@ func (w *Worker) startPlan(now float64) (end float64, ok bool) {
 		n = min(n, int64(rem)-1)
 		sum += int64(s.length())
 	}
-	for n > 0 && w.plannedBlocks(n) > int64(len(w.pool.free))+int64(w.pool.idle) {
+	for n > 0 && w.plannedBlocks(n) > int64(w.pool.free)+int64(w.pool.idle) {
 		n /= 2
 	}
 	if n == 0 {
@@ -80,7 +80,7 @@ func leadingPositive(start float64, ends []float64) int64 {
 func (w *Worker) plannedBlocks(n int64) int64 {
 	bs, total := int64(w.BlockSize), int64(0)
 	for _, s := range w.running {
-		room := int64(len(s.slots))*bs - int64(s.computed) // tokens until a block is due
+		room := int64(s.blocks())*bs - int64(s.computed) // tokens until a block is due
 		if n > room {
 			total += (n-room-1)/bs + 1
 		}
@@ -96,7 +96,7 @@ func (w *Worker) planAllocations() {
 			w.keepTimes(s)
 			s.segStart = w.plan.first
 		}
-		s.allocPass = w.plan.first + int64(len(s.slots))*int64(w.BlockSize) - int64(s.computed)
+		s.allocPass = w.plan.first + int64(s.blocks())*int64(w.BlockSize) - int64(s.computed)
 		w.plan.alloc = min(w.plan.alloc, s.allocPass)
 	}
 }
@@ -121,7 +121,7 @@ func (w *Worker) startBlocks(p int64) {
 	next := int64(math.MaxInt64)
 	for _, s := range w.running {
 		if s.allocPass == p {
-			s.slots, _ = w.pool.reserve(s.slots, nil, 1)
+			w.pool.reserve(s, nil, 1)
 			s.allocPass += int64(w.BlockSize)
 		}
 		next = min(next, s.allocPass)

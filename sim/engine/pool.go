@@ -1,235 +1,402 @@
 package engine
 
-import "routesim/sim/prefix"
+import (
+	"math/bits"
 
-const (
-	noSlot  = int32(-1)
-	private = ^uint32(0) // identity of a block that is not (yet) shareable
+	"routesim/sim/prefix"
 )
 
-// pool is a worker's KV block pool. A physical block (a slot) is free, private
-// to one request, or a cached copy of an identity with a reference count;
-// cached copies without references form the LRU list. Several copies of one
-// identity may exist, each taking capacity: they come from recomputed last
-// blocks and from requests admitted before the first copy did. Lookups use the
-// oldest surviving copy.
+const none = int32(-1)
+
+// maxShift bounds the blocks that are handled together: a word has 64 bits.
+const maxShift = 6
+
+// pool is a worker's KV block pool. A physical block is free, private to one
+// request, or a cached copy of an identity with a reference count; cached
+// copies without references form the LRU order. Several copies of one identity
+// may exist, each taking capacity: they come from recomputed last blocks and
+// from requests admitted before the first copy did. Lookups use the oldest
+// surviving copy.
+//
+// Blocks come and go in stretches: a request computes, holds and releases the
+// blocks of a node together. So the pool keeps no record per block. The copies
+// that one request made of a node's blocks are an extent, the copies of an
+// extent that were released together are an idle stretch, and masks over the
+// node's blocks say which. Nothing names physical blocks; they are counted.
 type pool struct {
-	shift uint8 // blocks of a prefix node: 1<<shift
+	shift uint8 // blocks of a node: 1<<shift
+	total int32 // capacity
+	free  int32
+	idle  int32 // cached copies without references
 
-	slots []slot
-	free  []int32
-	idle  int32 // length of the LRU list
-	total int32 // blocks; also the slot at which the LRU list begins and ends
-
-	// Blocks come node by node: the last node sealed or evicted and its entry,
-	// -1 for none.
-	lastNode  uint32
-	lastEntry int32
-	nodes     *prefix.NodeMap
-	primary   []int32 // node entry, block in node: oldest copy
-	copies    []int32 // node entry: cached copies of its blocks
+	nodes   *prefix.NodeMap
+	entries []nodeEntry // by entry of nodes
+	extents []extent
+	refs    []int32 // by extent and block in node
+	idles   []stretch
+	spareX  []int32 // extents to reuse
+	spareI  []int32 // idle stretches to reuse
 
 	evictions int64
 	events    *Events
 }
 
-// slot is one physical block.
-type slot struct {
-	id   uint32 // identity, or private
-	ref  int32
-	prev int32 // LRU neighbours
-	next int32
-	twin int32 // the next younger copy of the same identity
+// nodeEntry is what the pool holds of one node.
+type nodeEntry struct {
+	present     uint64 // blocks with a copy
+	first, last int32  // its extents, oldest first
+}
+
+// extent is a set of copies of one node's blocks, made by one request.
+type extent struct {
+	mask uint64 // copies that exist
+	node uint32
+	next int32 // the next younger extent of the node
+	idle int32 // its idle stretches
+}
+
+// stretch is a part of an extent that was released together: an element of the
+// LRU list. Its highest block is the least recently released.
+type stretch struct {
+	mask       uint64
+	extent     int32
+	prev, next int32 // LRU neighbours
+	sibling    int32 // another idle stretch of the extent
+}
+
+// hold is a request's claim on copies of an extent.
+type hold struct {
+	mask   uint64
+	extent int32
+	own    bool // the request made the extent
 }
 
 func newPool(capacity int32, shift uint8, events *Events) *pool {
-	p := &pool{
-		shift: shift, total: capacity, events: events,
-		slots: make([]slot, capacity+1), free: make([]int32, capacity), nodes: prefix.NewNodeMap(), lastEntry: -1,
+	return &pool{
+		shift: min(shift, maxShift), total: capacity, free: capacity, events: events,
+		nodes: prefix.NewNodeMap(), idles: []stretch{{}}, // element 0 begins and ends the LRU list
 	}
-	for i := range p.free {
-		p.free[i] = capacity - 1 - int32(i)
-	}
-	p.slots[capacity].prev, p.slots[capacity].next = capacity, capacity
-	return p
 }
 
 // active returns the blocks that somebody holds.
-func (p *pool) active() int32 { return p.total - int32(len(p.free)) - p.idle }
+func (p *pool) active() int32 { return p.total - p.free - p.idle }
 
-// lookup walks the leading blocks that are cached and appends their oldest
-// copies to hits. It also counts those among them that are in use, and those
-// that are idle.
-func (p *pool) lookup(blocks []uint32, hits []int32) (out []int32, inUse int32) {
-	node, e := ^uint32(0), int32(-1)
-	for _, b := range blocks {
-		if b>>p.shift != node {
-			node = b >> p.shift
-			if e = p.nodes.Find(node); e < 0 {
-				break
-			}
-		}
-		s := p.primary[p.at(e, b)]
-		if s == noSlot {
-			break
-		}
-		if p.slots[s].ref > 0 {
-			inUse++
-		}
-		hits = append(hits, s)
+// run returns the node of the first of blocks, the mask of its leading blocks
+// that lie in that node one after the other, and their number.
+func (p *pool) run(blocks []uint32) (node uint32, mask uint64, n int) {
+	first := blocks[0]
+	node = first >> p.shift
+	sub := first & (1<<p.shift - 1)
+	limit := min(len(blocks), 1<<p.shift-int(sub))
+	for n = 1; n < limit && blocks[n] == first+uint32(n); n++ {
 	}
-	return hits, inUse
+	return node, (^uint64(0) >> (64 - n)) << sub, n
 }
 
 // held returns the number of leading blocks that are cached.
-func (p *pool) held(blocks []uint32) int32 {
-	node, e := ^uint32(0), int32(-1)
-	for i, b := range blocks {
-		if b>>p.shift != node {
-			node = b >> p.shift
-			if e = p.nodes.Find(node); e < 0 {
-				return int32(i)
-			}
+func (p *pool) held(blocks []uint32) (total int32) {
+	for len(blocks) > 0 {
+		node, mask, n := p.run(blocks)
+		e := p.nodes.Find(node)
+		if e < 0 {
+			return total
 		}
-		if p.primary[p.at(e, b)] == noSlot {
-			return int32(i)
+		have := leading(mask, p.entries[e].present)
+		total += int32(bits.OnesCount64(have))
+		if have != mask {
+			return total
+		}
+		blocks = blocks[n:]
+	}
+	return total
+}
+
+// leading returns the low bits of mask up to the first that present lacks.
+func leading(mask, present uint64) uint64 {
+	missing := mask &^ present
+	if missing == 0 {
+		return mask
+	}
+	return mask & (missing&-missing - 1)
+}
+
+// lookup walks the leading blocks that are cached and appends claims on their
+// oldest copies to hits. It also counts the blocks, and those among them that
+// are in use.
+func (p *pool) lookup(blocks []uint32, hits []hold) (out []hold, found, inUse int32) {
+	for len(blocks) > 0 {
+		node, mask, n := p.run(blocks)
+		e := p.nodes.Find(node)
+		if e < 0 {
+			break
+		}
+		have := leading(mask, p.entries[e].present)
+		found += int32(bits.OnesCount64(have))
+		for rest := have; rest != 0; {
+			x, part := p.oldest(p.entries[e].first, rest)
+			inUse += p.referenced(x, part)
+			hits = append(hits, hold{mask: part, extent: x})
+			rest &^= part
+		}
+		if have != mask {
+			break
+		}
+		blocks = blocks[n:]
+	}
+	return hits, found, inUse
+}
+
+// oldest returns the extent with the oldest copy of the lowest block in want,
+// and the blocks after it whose oldest copies are there too.
+func (p *pool) oldest(x int32, want uint64) (extent int32, part uint64) {
+	low := want & -want
+	younger := ^uint64(0)
+	for p.extents[x].mask&low == 0 {
+		younger &^= p.extents[x].mask
+		x = p.extents[x].next
+	}
+	return x, leading(want, p.extents[x].mask&younger)
+}
+
+// referenced counts the copies in part that have references.
+func (p *pool) referenced(x int32, part uint64) (n int32) {
+	refs := p.refs[int(x)<<p.shift:]
+	for ; part != 0; part &= part - 1 {
+		if refs[bits.TrailingZeros64(part)] > 0 {
+			n++
 		}
 	}
-	return int32(len(blocks))
+	return n
 }
 
-func (p *pool) at(entry int32, block uint32) int {
-	return int(entry)<<p.shift + int(block&(1<<p.shift-1))
+// trim takes the last block off a list of claims.
+func trim(hits []hold) []hold {
+	last := &hits[len(hits)-1]
+	last.mask &^= 1 << (63 - bits.LeadingZeros64(last.mask))
+	if last.mask == 0 {
+		return hits[:len(hits)-1]
+	}
+	return hits
 }
 
-// reserve pins the hits and takes fresh private blocks, evicting the least
-// recently released copies where free blocks run out. It appends all of them
-// to blocks and reports success; on failure nothing changed.
-func (p *pool) reserve(blocks, hits []int32, fresh int32) ([]int32, bool) {
-	evict := max(0, fresh-int32(len(p.free)))
+// reserve pins the hits for a request and takes fresh private blocks, evicting
+// the least recently released copies where free blocks run out. It reports
+// success; on failure nothing changed.
+func (p *pool) reserve(s *Seq, hits []hold, fresh int32) bool {
+	evict := max(0, fresh-p.free)
 	if evict > 0 {
-		idleHits := int32(0)
-		for _, s := range hits {
-			if p.slots[s].ref == 0 {
-				idleHits++
-			}
+		pinned := int32(0)
+		for _, h := range hits {
+			pinned += int32(bits.OnesCount64(h.mask)) - p.referenced(h.extent, h.mask)
 		}
-		if evict > p.idle-idleHits {
-			return blocks, false
+		if evict > p.idle-pinned {
+			return false
 		}
 	}
-	for _, s := range hits {
-		if p.slots[s].ref == 0 {
-			p.unlink(s)
-		}
-		p.slots[s].ref++
-		blocks = append(blocks, s)
+	for _, h := range hits {
+		p.pin(h)
+		s.holds = append(s.holds, h)
+		s.sealed += int32(bits.OnesCount64(h.mask))
 	}
-	for ; evict > 0; evict-- {
-		p.evict()
-	}
-	for ; fresh > 0; fresh-- {
-		s := p.free[len(p.free)-1]
-		p.free = p.free[:len(p.free)-1]
-		p.slots[s].id, p.slots[s].ref = private, 1
-		blocks = append(blocks, s)
-	}
-	return blocks, true
+	p.evict(evict)
+	p.free -= fresh
+	s.private += fresh
+	return true
 }
 
-// seal turns a private block whose content is complete into a cached copy.
-func (p *pool) seal(s int32, block uint32) {
-	p.slots[s].id, p.slots[s].twin = block, noSlot
-	node := block >> p.shift
-	e := p.entry(node)
-	if e < 0 {
-		e = p.addNode(node)
+// pin adds a reference to the copies of a claim.
+func (p *pool) pin(h hold) {
+	refs := p.refs[int(h.extent)<<p.shift:]
+	woken := uint64(0)
+	for m := h.mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros64(m)
+		if refs[i]++; refs[i] == 1 {
+			woken |= 1 << i
+		}
 	}
-	p.copies[e]++
-	at := &p.primary[p.at(e, block)]
-	if *at == noSlot {
-		*at = s
-		p.events.add(block, true)
-		return
+	p.idle -= int32(bits.OnesCount64(woken))
+	for at := &p.extents[h.extent].idle; woken != 0; {
+		i := *at
+		woken, p.idles[i].mask = woken&^p.idles[i].mask, p.idles[i].mask&^woken
+		if p.idles[i].mask == 0 {
+			*at = p.idles[i].sibling
+			p.unlink(i)
+		} else {
+			at = &p.idles[i].sibling
+		}
 	}
-	last := *at
-	for p.slots[last].twin != noSlot {
-		last = p.slots[last].twin
-	}
-	p.slots[last].twin = s
 }
 
-// entry returns the entry of a node, -1 where none of its blocks is cached.
-func (p *pool) entry(node uint32) int32 {
-	if p.lastEntry < 0 || p.lastNode != node {
-		p.lastNode, p.lastEntry = node, p.nodes.Find(node)
+// seal turns the next private blocks of a request, whose contents are complete,
+// into cached copies of the given identities.
+func (p *pool) seal(s *Seq, blocks []uint32) {
+	s.private -= int32(len(blocks))
+	s.sealed += int32(len(blocks))
+	for len(blocks) > 0 {
+		node, mask, n := p.run(blocks)
+		e := p.nodes.Find(node)
+		if e < 0 {
+			e = p.addNode(node)
+		}
+		entry := &p.entries[e]
+		x := p.extentOf(s, entry, node, mask)
+		p.extents[x].mask |= mask
+		refs := p.refs[int(x)<<p.shift:]
+		for m := mask; m != 0; m &= m - 1 {
+			refs[bits.TrailingZeros64(m)] = 1
+		}
+		p.events.addMask(node<<p.shift, mask&^entry.present, true)
+		entry.present |= mask
+		blocks = blocks[n:]
 	}
-	return p.lastEntry
+}
+
+// extentOf returns the extent that takes new copies of a request: the one it
+// made last if that is the node's youngest, so that ages stay in order;
+// otherwise a new one.
+func (p *pool) extentOf(s *Seq, entry *nodeEntry, node uint32, mask uint64) int32 {
+	if k := len(s.holds) - 1; k >= 0 && s.holds[k].own && s.holds[k].extent == entry.last {
+		s.holds[k].mask |= mask
+		return entry.last
+	}
+	x := p.newExtent(node)
+	if entry.last == none {
+		entry.first = x
+	} else {
+		p.extents[entry.last].next = x
+	}
+	entry.last = x
+	s.holds = append(s.holds, hold{mask: mask, extent: x, own: true})
+	return x
+}
+
+func (p *pool) newExtent(node uint32) int32 {
+	x := int32(len(p.extents))
+	if n := len(p.spareX); n > 0 {
+		x = p.spareX[n-1]
+		p.spareX = p.spareX[:n-1]
+	} else {
+		p.extents = append(p.extents, extent{})
+		for range 1 << p.shift {
+			p.refs = append(p.refs, 0)
+		}
+	}
+	p.extents[x] = extent{node: node, next: none, idle: none}
+	return x
 }
 
 func (p *pool) addNode(node uint32) int32 {
 	e := p.nodes.Insert(node)
-	p.lastNode, p.lastEntry = node, e
-	if need := (int(e) + 1) << p.shift; need > len(p.primary) {
-		for len(p.primary) < need {
-			p.primary = append(p.primary, noSlot)
-		}
-		p.copies = append(p.copies, 0)
+	if int(e) == len(p.entries) {
+		p.entries = append(p.entries, nodeEntry{})
 	}
+	p.entries[e] = nodeEntry{first: none, last: none}
 	return e
 }
 
-// evict drops the least recently released copy.
-func (p *pool) evict() {
-	s := p.slots[p.total].next // least recently released
-	p.unlink(s)
-	p.free = append(p.free, s)
-	p.evictions++
-	block := p.slots[s].id
-	node := block >> p.shift
-	e := p.entry(node)
-	at := &p.primary[p.at(e, block)]
-	if *at == s {
-		*at = p.slots[s].twin
-	} else {
-		older := *at
-		for p.slots[older].twin != s {
-			older = p.slots[older].twin
+// evict drops the n least recently released copies.
+func (p *pool) evict(n int32) {
+	p.evictions += int64(n)
+	p.free += n
+	p.idle -= n
+	for n > 0 {
+		i := p.idles[0].next
+		st := &p.idles[i]
+		gone := st.mask
+		if k := int32(bits.OnesCount64(gone)); k <= n {
+			n -= k
+			p.dropIdle(i)
+		} else {
+			for ; n > 0; n-- {
+				st.mask &^= 1 << (63 - bits.LeadingZeros64(st.mask))
+			}
+			gone &^= st.mask
 		}
-		p.slots[older].twin = p.slots[s].twin
+		p.forget(st.extent, gone)
 	}
-	if *at == noSlot {
-		p.events.add(block, false)
+}
+
+// dropIdle takes an idle stretch off its extent and the LRU list.
+func (p *pool) dropIdle(i int32) {
+	at := &p.extents[p.idles[i].extent].idle
+	for *at != i {
+		at = &p.idles[*at].sibling
 	}
-	if p.copies[e]--; p.copies[e] == 0 {
-		p.nodes.Delete(node)
-		p.lastEntry = -1
+	*at = p.idles[i].sibling
+	p.unlink(i)
+}
+
+// forget removes copies from an extent, and from the node what has no other.
+func (p *pool) forget(x int32, gone uint64) {
+	ext := &p.extents[x]
+	ext.mask &^= gone
+	e := p.nodes.Find(ext.node)
+	entry := &p.entries[e]
+	for y := entry.first; y != none; y = p.extents[y].next {
+		gone &^= p.extents[y].mask
 	}
+	entry.present &^= gone
+	p.events.addMask(ext.node<<p.shift, gone, false)
+	if ext.mask == 0 {
+		p.dropExtent(entry, x)
+		if entry.first == none {
+			p.nodes.Delete(ext.node)
+		}
+	}
+}
+
+func (p *pool) dropExtent(entry *nodeEntry, x int32) {
+	before, at := none, &entry.first
+	for *at != x {
+		before, at = *at, &p.extents[*at].next
+	}
+	*at = p.extents[x].next
+	if entry.last == x {
+		entry.last = before
+	}
+	p.spareX = append(p.spareX, x)
 }
 
 // release gives back a request's blocks, the last one first, so that the tail
 // of a prompt is evicted before its shared head.
-func (p *pool) release(blocks []int32) {
-	slots, last := p.slots, p.total
-	for i := len(blocks) - 1; i >= 0; i-- {
-		s := blocks[i]
-		x := &slots[s]
-		if x.id == private {
-			p.free = append(p.free, s)
-			continue
+func (p *pool) release(s *Seq) {
+	p.free += s.private
+	for k := len(s.holds) - 1; k >= 0; k-- {
+		h := &s.holds[k]
+		refs := p.refs[int(h.extent)<<p.shift:]
+		left := uint64(0)
+		for m := h.mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m)
+			if refs[i]--; refs[i] == 0 {
+				left |= 1 << i
+			}
 		}
-		if x.ref--; x.ref == 0 {
-			tail := slots[last].prev
-			x.prev, x.next = tail, last
-			slots[tail].next, slots[last].prev = s, s
-			p.idle++
+		if left != 0 {
+			p.rest(h.extent, left)
 		}
 	}
+	s.holds, s.private, s.sealed = s.holds[:0], 0, 0
 }
 
-// unlink takes an idle copy out of the LRU list.
-func (p *pool) unlink(s int32) {
-	x := &p.slots[s]
-	p.slots[x.prev].next, p.slots[x.next].prev = x.next, x.prev
-	p.idle--
+// rest puts copies at the most recent end of the LRU list.
+func (p *pool) rest(x int32, mask uint64) {
+	i := int32(len(p.idles))
+	if n := len(p.spareI); n > 0 {
+		i = p.spareI[n-1]
+		p.spareI = p.spareI[:n-1]
+	} else {
+		p.idles = append(p.idles, stretch{})
+	}
+	tail := p.idles[0].prev
+	p.idles[i] = stretch{mask: mask, extent: x, prev: tail, sibling: p.extents[x].idle}
+	p.idles[tail].next, p.idles[0].prev = i, i
+	p.extents[x].idle = i
+	p.idle += int32(bits.OnesCount64(mask))
+}
+
+// unlink takes a stretch out of the LRU list.
+func (p *pool) unlink(i int32) {
+	st := &p.idles[i]
+	p.idles[st.prev].next, p.idles[st.next].prev = st.next, st.prev
+	p.spareI = append(p.spareI, i)
 }

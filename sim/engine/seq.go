@@ -10,8 +10,9 @@ type Seq struct {
 
 	Generated int32 // G, tokens produced so far
 	computed  int32 // C, tokens whose KV is in the pool
-	slots     []int32
-	sealed    int32 // leading slots that are cached copies (or shared hits)
+	holds     []hold
+	sealed    int32 // leading blocks that are cached copies, shared or its own
+	private   int32 // blocks after them that nobody else can use yet
 	preempted bool  // at least once
 
 	// Admission record.
@@ -45,10 +46,13 @@ type prefillPart struct {
 func (s *Seq) Reset(row, prompt, output int32) {
 	*s = Seq{
 		Row: row, Prompt: prompt, Output: output,
-		Blocks: s.Blocks[:0], slots: s.slots[:0], early: s.early[:0],
+		Blocks: s.Blocks[:0], holds: s.holds[:0], early: s.early[:0],
 		pass: -1, lastPass: -1,
 	}
 }
+
+// blocks returns the physical blocks the request holds.
+func (s *Seq) blocks() int32 { return s.sealed + s.private }
 
 // length returns L, the tokens of the request so far.
 func (s *Seq) length() int32 { return s.Prompt + s.Generated }

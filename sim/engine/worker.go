@@ -84,7 +84,7 @@ type Worker struct {
 	batch     models.Batch
 	pf        prefillPart
 	victims   int // preemptions in this pass
-	hits      []int32
+	hits      []hold
 	admitted  int
 	scheduled int64
 
