@@ -173,11 +173,21 @@ func (c *comparison) summary(mine map[string]any) {
 			continue
 		}
 		c.report.Compared[kindSummary]++
-		if !near(want, got) {
+		if !near(want, got) && !c.isNoise(name, want, got) {
 			c.report.Kinds[kindSummary+"."+name]++
 			c.report.note(Difference{Line: -1, Field: kindSummary + "." + name, Expected: show(want), Got: show(got)})
 		}
 	}
+}
+
+// isNoise reports whether a standard deviation is none but for the rounding of
+// the values around it, on both sides: all values of the figure are equal then.
+func (c *comparison) isNoise(name string, want, got any) bool {
+	figure, isStd := strings.CutPrefix(name, "std_")
+	w, recorded := number(want)
+	g, ours := got.(float64)
+	mean, known := number(c.golden.summary["mean_"+figure])
+	return isStd && recorded && ours && known && math.Max(w, g) <= summaryTolerance*math.Abs(mean)
 }
 
 // near compares two values of a summary. Where nothing was measured the oracle

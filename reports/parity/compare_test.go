@@ -218,7 +218,10 @@ func TestEverySummaryFigureCounts(t *testing.T) {
 			f, isNumber := number(v)
 			changed[key] = perturb(t, v)
 			if isNumber {
-				changed[key] = json.Number(strconv.FormatFloat(f*(1+4e-12)+5e-324, 'g', -1, 64))
+				changed[key] = json.Number(strconv.FormatFloat(f*(1+4e-12), 'g', -1, 64))
+			}
+			if isNumber && f == 0 {
+				changed[key] = json.Number("1e-9")
 			}
 			r.golden.summary = changed
 			got := r.compare()
@@ -231,6 +234,26 @@ func TestEverySummaryFigureCounts(t *testing.T) {
 					t.Errorf("%s: summary.%s inside the tolerance: kinds %v", name, key, got.Kinds)
 				}
 			}
+		}
+	}
+}
+
+// TestRoundingNoiseIsNoSpread: the oracle adds in random order, so equal values
+// may have a spread of a few units in the last place.
+func TestRoundingNoiseIsNoSpread(t *testing.T) {
+	for _, c := range []struct {
+		recorded, ours float64
+		want           string
+	}{
+		{2e-14, 3e-14, Equal}, {0, 3e-14, Equal}, {2e-14, 0, Equal},
+		{2e-14, 3e-11, Different}, {3e-11, 2e-14, Different},
+	} {
+		r := replay(t, "engine/01_basic.json")
+		r.golden.summary["mean_ttft_ms"], r.values["mean_ttft_ms"] = json.Number("20.5"), 20.5
+		r.golden.summary["std_ttft_ms"] = json.Number(strconv.FormatFloat(c.recorded, 'g', -1, 64))
+		r.values["std_ttft_ms"] = c.ours
+		if got := r.compare(); got.Status != c.want {
+			t.Errorf("recorded %g, ours %g: %s", c.recorded, c.ours, got.Status)
 		}
 	}
 }

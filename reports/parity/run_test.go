@@ -170,6 +170,33 @@ func TestVerboseShowsTheFirstDifferences(t *testing.T) {
 	}
 }
 
+// TestWhatASoftStopHidesIsNotBlamed cuts a recording short: nothing says where
+// the requests under way at the stop had gone.
+func TestWhatASoftStopHidesIsNotBlamed(t *testing.T) {
+	g, err := Load(filepath.Join(goldenDir, "kv-overload-small.json.gz"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := 100000.0
+	g.settings.config.MaxSimTimeMS = &stop
+	n := 0
+	for i, r := range g.records {
+		if last, ok := number(r["last_token_ms"]); ok && last <= stop {
+			g.records[n], g.rows[n] = r, g.rows[i]
+			n++
+		}
+	}
+	g.records, g.rows = g.records[:n], g.rows[:n]
+	r := g.Check(context.Background())
+	if n == 0 || r.Status != Unsupported || !strings.Contains(r.Unsupported, "soft stop") {
+		t.Errorf("%d requests: %s %s %v", n, r.Status, r.Unsupported, r.Kinds)
+	}
+	g.settings.config.MaxSimTimeMS = nil
+	if r := g.Check(context.Background()); r.Status != Different {
+		t.Errorf("without a stop: %s", r.Status)
+	}
+}
+
 func TestAStuckEngineIsADifference(t *testing.T) {
 	path := writeFile(t, `{"options": {"trace_block_size": 4}, "extra_engine_args": {"engine": {"block_size": 4, "max_num_batched_tokens": 4, "enable_chunked_prefill": false}},
 		"trace": [{"timestamp": 0, "input_length": 8, "output_length": 1, "hash_ids": [1, 2]}], "expected": {"requests": [], "summary": {}}}`, t.TempDir(), "stuck.json")
