@@ -37,8 +37,8 @@ func (d *decoder) row(member func(key string) *Problem) *Problem {
 	if p := d.object("", "one JSON object per line", member); p != nil {
 		return p
 	}
+	at := d.dec.InputOffset()
 	if _, err := d.dec.ReadToken(); err != io.EOF {
-		at := d.dec.InputOffset()
 		rest := bytes.TrimSpace(d.line[at:])
 		return &Problem{Found: excerpt(rest) + " after the row", Want: "one JSON object per line"}
 	}
@@ -107,18 +107,23 @@ func (d *decoder) syntax(err error) *Problem {
 	return &Problem{Found: fmt.Sprintf("%q at column %d", r, at+1), Want: "valid JSON"}
 }
 
-// excerpt shortens a value for a message.
+// excerpt shortens a value for a message and shows what cannot be printed.
 func excerpt(v []byte) string {
 	const most = 40
-	v = bytes.TrimSpace(v)
-	if len(v) <= most {
-		return string(v)
+	s := string(bytes.TrimSpace(v))
+	if len(s) > most {
+		end := most
+		for !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end] + "..."
 	}
-	for most := most; ; most-- {
-		if utf8.RuneStart(v[most]) {
-			return string(v[:most]) + "..."
+	for _, r := range s {
+		if !strconv.IsPrint(r) || r == utf8.RuneError {
+			return strconv.Quote(s)
 		}
 	}
+	return s
 }
 
 // once notes that a known key was seen, and refuses it the second time.

@@ -206,14 +206,14 @@ func (d *decoder) requestField(key string, seen *fields, ev *dynamoEvent) (p *Pr
 	if f == 0 {
 		return d.skip()
 	}
-	if p := once(seen, f, key); p != nil {
+	name := "request." + key
+	if p := once(seen, f, name); p != nil {
 		return p
 	}
 	if d.null() {
 		return nil
 	}
 	ev.have |= f
-	name := "request." + key
 	switch f {
 	case dID:
 		ev.id, p = d.text(name, wantText)
@@ -261,14 +261,14 @@ func (d *decoder) replayField(key string, seen *fields, ev *dynamoEvent) (p *Pro
 	default:
 		return d.skip()
 	}
-	if p := once(seen, f, key); p != nil {
+	name := "request.replay." + key
+	if p := once(seen, f, name); p != nil {
 		return p
 	}
 	if d.null() {
 		return nil
 	}
 	ev.have |= f
-	name := "request.replay." + key
 	switch f {
 	case dBlockSize:
 		ev.blockSize, p = d.uint(name, math.MaxInt32, wantTokens)
@@ -295,7 +295,8 @@ func (d *decoder) workerField(key string, seen *fields, ev *dynamoEvent) (p *Pro
 	default:
 		return d.skip()
 	}
-	if p := once(seen, f, key); p != nil {
+	name := "request.worker." + key
+	if p := once(seen, f, name); p != nil {
 		return p
 	}
 	if d.null() {
@@ -305,7 +306,7 @@ func (d *decoder) workerField(key string, seen *fields, ev *dynamoEvent) (p *Pro
 	if f == dDecodeID || f == dPrefillID {
 		most = NoWorker - 1
 	}
-	n, p := d.uint("request.worker."+key, most, "a whole number from 0 to "+strconv.FormatUint(most, 10))
+	n, p := d.uint(name, most, "a whole number from 0 to "+strconv.FormatUint(most, 10))
 	switch f {
 	case dDecodeID:
 		ev.row.decodeWorker = n

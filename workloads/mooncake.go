@@ -25,7 +25,7 @@ func (d *decoder) decodeRow(line []byte, r *rawRow) *Problem {
 
 const (
 	wantMS     = "a finite number of milliseconds"
-	wantTokens = "a whole number of tokens, without quotes, fraction or exponent"
+	wantTokens = "a whole number of tokens, 0 to 2147483647, without quotes, fraction or exponent"
 	wantText   = "a text in quotes"
 )
 
