@@ -1,0 +1,53 @@
+# make demo and make test need Go and make, nothing else.
+
+GO       ?= go
+VERSION  ?= 0.1.0
+FUZZTIME ?= 60s
+OUT      ?= out/demo
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Tools under testdata are not part of ./... and are named where they count.
+TOOLS = ./testdata/bench/... ./testdata/tools/...
+
+.PHONY: all build demo test race fuzz bench parity lint clean
+
+all: build
+
+build:
+	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/routesim ./cmd/routesim
+
+# The bundled conversation trace in both router modes, side by side.
+demo: build
+	bin/routesim replay testdata/traces/mooncake_conversation.jsonl.zst --router-mode round-robin -o $(OUT)/round-robin --quiet --no-env > $(OUT)-round-robin.txt
+
+# TESTFLAGS=-v shows every test. What was left out is listed at the end.
+test:
+	$(GO) run ./testdata/tools/gotest $(TESTFLAGS) -short ./... $(TOOLS)
+	@echo "Run by .ci/run only: the race detector (make race), fuzzing (make fuzz), all"
+	@echo "recordings through the program (make parity), coverage of the command's scripts,"
+	@echo "tests marked as left out above."
+
+# The race detector needs a C compiler.
+race:
+	CGO_ENABLED=1 $(GO) test -race -short ./... $(TOOLS)
+
+fuzz:
+	sh testdata/tools/fuzz.sh $(FUZZTIME)
+
+bench: build
+	$(GO) test -run '^$$' -bench . -benchmem ./workloads/... ./models/... ./sim/... ./reports/...
+	$(GO) run ./testdata/bench side-by-side
+	$(GO) run ./testdata/bench scale
+
+parity: build
+	bin/routesim parity --trace-dir testdata/traces testdata/golden
+
+lint:
+	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these files:"; gofmt -l .; exit 1; }
+	$(GO) vet ./... $(TOOLS)
+
+staticcheck:
+	$(GO) run $(STATICCHECK) ./... $(TOOLS)
+
+clean:
+	rm -rf bin out
