@@ -61,7 +61,7 @@ func openInput(path string, stdin io.Reader) (*input, *Problem) {
 			in.size = info.Size()
 		}
 	}
-	buf := bufio.NewReaderSize(raw, 64<<10)
+	buf := bufio.NewReaderSize(raw, 16<<10)
 	lead, err := buf.Peek(8)
 	if err != nil && err != io.EOF {
 		in.Close()
@@ -149,7 +149,7 @@ type lineReader struct {
 }
 
 func newLineReader(in *input) *lineReader {
-	return &lineReader{in: in, buf: make([]byte, 256<<10)}
+	return &lineReader{in: in, buf: make([]byte, 64<<10)}
 }
 
 // next returns the next line, nil at the end.

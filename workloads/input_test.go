@@ -136,7 +136,7 @@ func TestFileProblems(t *testing.T) {
 func TestLines(t *testing.T) {
 	var text strings.Builder
 	var want []string
-	for _, n := range []int{0, 1, 100, 256<<10 - 3, 256 << 10, 0, 1 << 20, 5, 300 << 10} {
+	for _, n := range []int{0, 1, 100, 64<<10 - 1, 64<<10 - 104, 64 << 10, 0, 1 << 20, 5, 300 << 10} {
 		line := strings.Repeat("x", n) + "\n"
 		text.WriteString(line)
 		want = append(want, line)

@@ -10,11 +10,11 @@ import (
 // objects whose texts hold no escapes and only ASCII. Anything else, right or
 // wrong, it leaves to the decoder; what it accepts, the decoder reads alike.
 type scanner struct {
-	s []byte // one line with its newline, which no token can run over
+	s []byte // one line with its newline, which nothing reads past: s[p] always exists
 	p int
 }
 
-// scanRow reads line, which ends in a newline, into r. False means that the
+// scanRow reads line, which ends in its only newline, into r. False means that the
 // decoder must look at it.
 func scanRow(line []byte, r *rawRow) bool {
 	c := scanner{s: line}
@@ -50,7 +50,7 @@ func scanRow(line []byte, r *rawRow) bool {
 			return false
 		}
 		c.space()
-		return c.p == len(c.s)
+		return c.p == len(c.s)-1
 	}
 }
 
@@ -122,15 +122,15 @@ func (c *scanner) value(f fields, r *rawRow) bool {
 	return ok
 }
 
-// space skips white space; the final newline is the end, not skipped over.
+// space skips white space up to the final newline.
 func (c *scanner) space() {
-	for c.p < len(c.s) && (c.s[c.p] == ' ' || c.s[c.p] == '\n' || c.s[c.p] == '\t' || c.s[c.p] == '\r') {
+	for c.s[c.p] == ' ' || c.s[c.p] == '\t' || c.s[c.p] == '\r' {
 		c.p++
 	}
 }
 
 func (c *scanner) is(b byte) bool {
-	if c.p < len(c.s) && c.s[c.p] == b {
+	if c.s[c.p] == b {
 		c.p++
 		return true
 	}
@@ -151,7 +151,7 @@ func (c *scanner) text() ([]byte, bool) {
 		return nil, false
 	}
 	from := c.p
-	for c.p < len(c.s) {
+	for ; ; c.p++ {
 		switch b := c.s[c.p]; {
 		case b == '"':
 			c.p++
@@ -159,9 +159,7 @@ func (c *scanner) text() ([]byte, bool) {
 		case b < ' ' || b == '\\' || b >= 0x80:
 			return nil, false
 		}
-		c.p++
 	}
-	return nil, false
 }
 
 // digits reads an unsigned integer of at most 19 digits; longer ones may still
@@ -170,11 +168,7 @@ func (c *scanner) text() ([]byte, bool) {
 func (c *scanner) digits() (uint64, bool) {
 	s, p := c.s, c.p
 	n := uint64(0)
-	for p < len(s) {
-		d := s[p] - '0'
-		if d > 9 {
-			break
-		}
+	for d := s[p] - '0'; d <= 9; d = s[p] - '0' {
 		n = n*10 + uint64(d)
 		p++
 	}
