@@ -158,7 +158,7 @@ func (f *facts) overload() string {
 const busyQueueShare = 0.5
 
 func (f *facts) busyQueue() string {
-	shares := waitingShares(f.result)
+	shares := WaitingShares(f.result)
 	worst, above := 0, 0
 	for i, s := range shares {
 		if s > shares[worst] {
@@ -187,9 +187,9 @@ func (f *facts) busyQueue() string {
 	return fmt.Sprintf("%s; the others at most %.0f %%.", text, others*100)
 }
 
-// waitingShares returns, for each worker, the share of the run in which a
+// WaitingShares returns, for each worker, the share of the run in which a
 // request sent to it had not been scheduled yet.
-func waitingShares(r *sim.Result) []float64 {
+func WaitingShares(r *sim.Result) []float64 {
 	total := make([]float64, len(r.Workers))
 	until := make([]float64, len(r.Workers))
 	for _, row := range r.Routed { // ascending by dispatch
