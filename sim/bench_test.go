@@ -10,7 +10,7 @@ import (
 	"routesim/workloads"
 )
 
-const conversation = "/work/shared/traces/mooncake_conversation.jsonl"
+const conversation = "../testdata/traces/mooncake_conversation.jsonl.zst"
 
 // BenchmarkRun replays the full conversation trace.
 func BenchmarkRun(b *testing.B) {

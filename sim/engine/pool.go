@@ -8,9 +8,6 @@ import (
 
 const none = int32(-1)
 
-// maxShift bounds the blocks that are handled together: a word has 64 bits.
-const maxShift = 6
-
 // pool is a worker's KV block pool. A physical block is free, private to one
 // request, or a cached copy of an identity with a reference count; cached
 // copies without references form the LRU order. Several copies of one identity
@@ -29,22 +26,16 @@ type pool struct {
 	free  int32
 	idle  int32 // cached copies without references
 
-	nodes   *prefix.NodeMap
-	entries []nodeEntry // by entry of nodes
+	nodes   *prefix.NodeMap // its entries index first
+	first   []int32         // by node entry: the node's oldest extent
 	extents []extent
-	refs    []int32 // by extent and block in node
+	refs    []uint16 // by extent and block in node
 	idles   []stretch
 	spareX  []int32 // extents to reuse
 	spareI  []int32 // idle stretches to reuse
 
 	evictions int64
 	events    *Events
-}
-
-// nodeEntry is what the pool holds of one node.
-type nodeEntry struct {
-	present     uint64 // blocks with a copy
-	first, last int32  // its extents, oldest first
 }
 
 // extent is a set of copies of one node's blocks, made by one request.
@@ -73,7 +64,7 @@ type hold struct {
 
 func newPool(capacity int32, shift uint8, events *Events) *pool {
 	return &pool{
-		shift: min(shift, maxShift), total: capacity, free: capacity, events: events,
+		shift: min(shift, prefix.MaxShift), total: capacity, free: capacity, events: events,
 		nodes: prefix.NewNodeMap(), idles: []stretch{{}}, // element 0 begins and ends the LRU list
 	}
 }
@@ -101,7 +92,7 @@ func (p *pool) held(blocks []uint32) (total int32) {
 		if e < 0 {
 			return total
 		}
-		have := leading(mask, p.entries[e].present)
+		have := leading(mask, p.present(p.first[e]))
 		total += int32(bits.OnesCount64(have))
 		if have != mask {
 			return total
@@ -109,6 +100,14 @@ func (p *pool) held(blocks []uint32) (total int32) {
 		blocks = blocks[n:]
 	}
 	return total
+}
+
+// present returns the blocks with a copy in extent x or a younger one.
+func (p *pool) present(x int32) (mask uint64) {
+	for ; x != none; x = p.extents[x].next {
+		mask |= p.extents[x].mask
+	}
+	return mask
 }
 
 // leading returns the low bits of mask up to the first that present lacks.
@@ -130,10 +129,10 @@ func (p *pool) lookup(blocks []uint32, hits []hold) (out []hold, found, inUse in
 		if e < 0 {
 			break
 		}
-		have := leading(mask, p.entries[e].present)
+		have := leading(mask, p.present(p.first[e]))
 		found += int32(bits.OnesCount64(have))
 		for rest := have; rest != 0; {
-			x, part := p.oldest(p.entries[e].first, rest)
+			x, part := p.oldest(p.first[e], rest)
 			inUse += p.referenced(x, part)
 			hits = append(hits, hold{mask: part, extent: x})
 			rest &^= part
@@ -238,15 +237,14 @@ func (p *pool) seal(s *Seq, blocks []uint32) {
 		if e < 0 {
 			e = p.addNode(node)
 		}
-		entry := &p.entries[e]
-		x := p.extentOf(s, entry, node, mask)
+		before := p.present(p.first[e])
+		x := p.extentOf(s, e, node, mask)
 		p.extents[x].mask |= mask
 		refs := p.refs[int(x)<<p.shift:]
 		for m := mask; m != 0; m &= m - 1 {
 			refs[bits.TrailingZeros64(m)] = 1
 		}
-		p.events.addMask(node<<p.shift, mask&^entry.present, true)
-		entry.present |= mask
+		p.events.addMask(node<<p.shift, mask&^before, true)
 		blocks = blocks[n:]
 	}
 }
@@ -254,18 +252,21 @@ func (p *pool) seal(s *Seq, blocks []uint32) {
 // extentOf returns the extent that takes new copies of a request: the one it
 // made last if that is the node's youngest, so that ages stay in order;
 // otherwise a new one.
-func (p *pool) extentOf(s *Seq, entry *nodeEntry, node uint32, mask uint64) int32 {
-	if k := len(s.holds) - 1; k >= 0 && s.holds[k].own && s.holds[k].extent == entry.last {
+func (p *pool) extentOf(s *Seq, entry int32, node uint32, mask uint64) int32 {
+	last := none
+	for x := p.first[entry]; x != none; x = p.extents[x].next {
+		last = x
+	}
+	if k := len(s.holds) - 1; k >= 0 && s.holds[k].own && s.holds[k].extent == last {
 		s.holds[k].mask |= mask
-		return entry.last
+		return last
 	}
 	x := p.newExtent(node)
-	if entry.last == none {
-		entry.first = x
+	if last == none {
+		p.first[entry] = x
 	} else {
-		p.extents[entry.last].next = x
+		p.extents[last].next = x
 	}
-	entry.last = x
 	s.holds = append(s.holds, hold{mask: mask, extent: x, own: true})
 	return x
 }
@@ -287,10 +288,9 @@ func (p *pool) newExtent(node uint32) int32 {
 
 func (p *pool) addNode(node uint32) int32 {
 	e := p.nodes.Insert(node)
-	if int(e) == len(p.entries) {
-		p.entries = append(p.entries, nodeEntry{})
+	if int(e) == len(p.first) {
+		p.first = append(p.first, none)
 	}
-	p.entries[e] = nodeEntry{first: none, last: none}
 	return e
 }
 
@@ -331,29 +331,22 @@ func (p *pool) forget(x int32, gone uint64) {
 	ext := &p.extents[x]
 	ext.mask &^= gone
 	e := p.nodes.Find(ext.node)
-	entry := &p.entries[e]
-	for y := entry.first; y != none; y = p.extents[y].next {
-		gone &^= p.extents[y].mask
-	}
-	entry.present &^= gone
+	gone &^= p.present(p.first[e])
 	p.events.addMask(ext.node<<p.shift, gone, false)
 	if ext.mask == 0 {
-		p.dropExtent(entry, x)
-		if entry.first == none {
+		p.dropExtent(e, x)
+		if p.first[e] == none {
 			p.nodes.Delete(ext.node)
 		}
 	}
 }
 
-func (p *pool) dropExtent(entry *nodeEntry, x int32) {
-	before, at := none, &entry.first
+func (p *pool) dropExtent(entry, x int32) {
+	at := &p.first[entry]
 	for *at != x {
-		before, at = *at, &p.extents[*at].next
+		at = &p.extents[*at].next
 	}
 	*at = p.extents[x].next
-	if entry.last == x {
-		entry.last = before
-	}
 	p.spareX = append(p.spareX, x)
 }
 

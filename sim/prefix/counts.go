@@ -11,7 +11,7 @@ type Counts struct {
 }
 
 // NewCounts returns empty counts over blocks of which 1<<shift form a node.
-func NewCounts(shift uint8) *Counts { return &Counts{shift: shift, nodes: NewNodeMap()} }
+func NewCounts(shift uint8) *Counts { return &Counts{shift: min(shift, MaxShift), nodes: NewNodeMap()} }
 
 // Add adds a reference to every block, and calls fresh for each stretch of
 // consecutive blocks that had none.

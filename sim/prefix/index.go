@@ -1,33 +1,32 @@
 package prefix
 
-import "math/bits"
+// MaxShift bounds the blocks of a node: 1<<MaxShift of them.
+const MaxShift = 6
 
-// Index records which workers hold which blocks, as one bit per worker and
-// block, and answers how long a prefix each worker holds.
+// Index records which leading blocks each worker holds, and answers how long a
+// prefix of a prompt each holds.
 //
-// It is the simple model of a KV-event index: a worker holds a set of blocks,
-// and its overlap with a prompt is the number of leading prompt blocks in the
-// set. It equals the tree of Dynamo's indexer as long as a block is stored
-// after its predecessor and removed before it, which the engine guarantees.
+// It is the simple model of a KV-event index. A worker stores a block after its
+// predecessor and drops it before it, so of a node's blocks it always holds the
+// first few, and one number per node and worker says how many. A store whose
+// predecessor is missing is refused, and a removal takes the blocks behind it
+// along, as in the tree of Dynamo's indexer.
 type Index struct {
-	shift uint8
-	words int // 64-bit words per block
-	nodes *NodeMap
-	bits  []uint64 // entry, block in node, word
-	held  []int32  // set bits by entry
-	alive []uint64 // scratch of Match
+	shift   uint8
+	workers int
+	nodes   *NodeMap
+	held    []uint8 // by node entry and worker: leading blocks of the node
+	alive   []int32 // scratch of Match: the workers that hold everything so far
 }
 
-// NewIndex returns an empty index for a number of workers, over blocks of which
-// 1<<shift form a node.
+// NewIndex returns an empty index for a number of workers. 1<<shift consecutive
+// blocks form a node; larger nodes are cut.
 func NewIndex(workers int, shift uint8) *Index {
-	words := (workers + 63) / 64
-	return &Index{shift: shift, words: words, nodes: NewNodeMap(), alive: make([]uint64, words)}
+	return &Index{shift: min(shift, MaxShift), workers: workers, nodes: NewNodeMap(), alive: make([]int32, 0, workers)}
 }
 
 // Blocks returns the number of (block, worker) pairs held.
-func (x *Index) Blocks() int {
-	n := 0
+func (x *Index) Blocks() (n int) {
 	for _, h := range x.held {
 		n += int(h)
 	}
@@ -37,23 +36,10 @@ func (x *Index) Blocks() int {
 // Set records that worker holds n consecutive blocks from block on.
 func (x *Index) Set(worker int32, block uint32, n int32) {
 	for n > 0 {
-		part := x.inNode(block, n)
-		node := block >> x.shift
-		e := x.nodes.Find(node)
-		if e < 0 {
-			e = x.nodes.Insert(node)
-			if need := (int(e) + 1) * x.words << x.shift; need > len(x.bits) {
-				x.bits = append(x.bits, make([]uint64, need-len(x.bits))...)
-				x.held = append(x.held, make([]int32, int(e)+1-len(x.held))...)
-			}
-		}
-		bit, at := uint64(1)<<(worker&63), x.at(e, block)+int(worker>>6)
-		for range part {
-			if x.bits[at]&bit == 0 {
-				x.bits[at] |= bit
-				x.held[e]++
-			}
-			at += x.words
+		sub, part := x.cut(block, n)
+		h := x.row(x.entry(block>>x.shift), worker)
+		if *h >= sub {
+			*h = max(*h, sub+uint8(part))
 		}
 		block, n = block+uint32(part), n-part
 	}
@@ -62,18 +48,12 @@ func (x *Index) Set(worker int32, block uint32, n int32) {
 // Clear records that worker no longer holds n consecutive blocks from block on.
 func (x *Index) Clear(worker int32, block uint32, n int32) {
 	for n > 0 {
-		part := x.inNode(block, n)
+		sub, part := x.cut(block, n)
 		node := block >> x.shift
 		if e := x.nodes.Find(node); e >= 0 {
-			bit, at := uint64(1)<<(worker&63), x.at(e, block)+int(worker>>6)
-			for range part {
-				if x.bits[at]&bit != 0 {
-					x.bits[at] &^= bit
-					x.held[e]--
-				}
-				at += x.words
-			}
-			if x.held[e] == 0 {
+			h := x.row(e, worker)
+			*h = min(*h, sub)
+			if *h == 0 && x.unused(e) {
 				x.nodes.Delete(node)
 			}
 		}
@@ -81,87 +61,87 @@ func (x *Index) Clear(worker int32, block uint32, n int32) {
 	}
 }
 
-// inNode returns how many of n blocks from block on lie in its node.
-func (x *Index) inNode(block uint32, n int32) int32 {
-	return min(n, int32(1<<x.shift)-int32(block&(1<<x.shift-1)))
+// cut returns the place of block in its node and how many of n blocks from
+// there on lie in the node.
+func (x *Index) cut(block uint32, n int32) (sub uint8, part int32) {
+	size := uint32(1) << x.shift
+	sub = uint8(block & (size - 1))
+	return sub, min(n, int32(size)-int32(sub))
 }
 
-// at returns the place of block's first word, given its node's entry.
-func (x *Index) at(entry int32, block uint32) int {
-	sub := int(block & (1<<x.shift - 1))
-	return (int(entry)<<x.shift + sub) * x.words
+// entry returns the entry of a node, adding the node if it is new.
+func (x *Index) entry(node uint32) int32 {
+	e := x.nodes.Find(node)
+	if e < 0 {
+		e = x.nodes.Insert(node)
+		for len(x.held) < x.nodes.Entries()*x.workers {
+			x.held = append(x.held, 0)
+		}
+	}
+	return e
+}
+
+func (x *Index) row(e, worker int32) *uint8 { return &x.held[int(e)*x.workers+int(worker)] }
+
+// unused reports whether no worker holds any block of an entry's node.
+func (x *Index) unused(e int32) bool {
+	for _, h := range x.held[int(e)*x.workers:][:x.workers] {
+		if h != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Match writes to depth, for every worker, the number of leading blocks it
 // holds. len(depth) is the number of workers.
 func (x *Index) Match(blocks []uint32, depth []int32) {
 	clear(depth)
-	if x.words == 1 {
-		x.match1(blocks, depth)
-		return
-	}
-	for i := range x.alive {
-		x.alive[i] = ^uint64(0)
-	}
-	for pos, b := range blocks {
-		e := x.nodes.Find(b >> x.shift)
+	for at := 0; at < len(blocks) && (at == 0 || len(x.alive) > 0); {
+		e := x.nodes.Find(blocks[at] >> x.shift)
 		if e < 0 {
-			x.close(int32(pos), depth)
 			return
 		}
-		any, row := uint64(0), x.bits[x.at(e, b):][:x.words]
-		for i, w := range row {
-			if pos > 0 {
-				closeWord(x.alive[i]&^w, i, int32(pos), depth)
+		n := stretch(blocks[at:], x.shift)
+		first := int32(blocks[at] & (1<<x.shift - 1))
+		row := x.held[int(e)*x.workers:][:x.workers]
+		if at == 0 {
+			x.alive = x.alive[:0]
+			for w, h := range row {
+				x.extend(int32(w), int32(h)-first, n, depth)
 			}
-			x.alive[i] &= w
-			any |= x.alive[i]
-		}
-		if any == 0 {
-			return
-		}
-	}
-	x.close(int32(len(blocks)), depth)
-}
-
-func (x *Index) match1(blocks []uint32, depth []int32) {
-	alive := ^uint64(0)
-	node, e := ^uint32(0), int32(-1)
-	for pos, b := range blocks {
-		if b>>x.shift != node {
-			node = b >> x.shift
-			if e = x.nodes.Find(node); e < 0 {
-				closeWord(alive, 0, int32(pos), depth)
-				return
+		} else {
+			was := x.alive
+			x.alive = x.alive[:0]
+			for _, w := range was {
+				x.extend(w, int32(row[w])-first, n, depth)
 			}
 		}
-		w := x.bits[x.at(e, b)]
-		if gone := alive &^ w; gone != 0 {
-			if pos > 0 {
-				closeWord(gone, 0, int32(pos), depth)
-			}
-			if alive &= w; alive == 0 {
-				return
-			}
-		}
-	}
-	closeWord(alive, 0, int32(len(blocks)), depth)
-}
-
-func (x *Index) close(pos int32, depth []int32) {
-	for i, w := range x.alive {
-		closeWord(w, i, pos, depth)
+		at += int(n)
 	}
 }
 
-// closeWord ends the walk of the workers in w at depth pos.
-func closeWord(w uint64, word int, pos int32, depth []int32) {
-	if pos == 0 {
-		return
+// extend adds what a worker holds of the next n blocks to its depth and keeps
+// the worker in the race if it holds all of them.
+func (x *Index) extend(w, held, n int32, depth []int32) {
+	if held >= n {
+		depth[w] += n
+		x.alive = append(x.alive, w)
+	} else if held > 0 {
+		depth[w] += held
 	}
-	for ; w != 0; w &= w - 1 {
-		if i := word<<6 + bits.TrailingZeros64(w); i < len(depth) {
-			depth[i] = pos
-		}
+}
+
+// stretch returns how many leading blocks lie in one node, one after the other.
+func stretch(blocks []uint32, shift uint8) int32 {
+	first := blocks[0]
+	size := 1<<shift - int(first&(1<<shift-1))
+	if size <= len(blocks) && blocks[size-1] == first+uint32(size-1) {
+		return int32(size)
 	}
+	n := 1
+	for n < len(blocks) && blocks[n] == first+uint32(n) && blocks[n]>>shift == first>>shift {
+		n++
+	}
+	return int32(n)
 }

@@ -10,13 +10,23 @@ package prefix
 // NodeMap numbers the nodes that are present with small reusable entry
 // numbers, so that data about a node can lie in slices. The zero value is not
 // usable; see NewNodeMap.
+//
+// It is an open-addressing table that hashes a node's group, not the node: the
+// consecutive nodes of a prompt share a cache line. Each place within a group is
+// a lane that probes on its own, a group at a time.
 type NodeMap struct {
-	cells []cell // length is a power of two
-	shift uint8  // 64 - log2(len(cells))
-	n     int
-	next  int32   // entries handed out so far
-	free  []int32 // entries given back
+	cells []cell           // length is a power of two
+	shift uint8            // 64 - log2(number of groups)
+	lanes [groupSize]int32 // nodes by lane
+	next  int32            // entries handed out so far
+	free  []int32          // entries given back
 }
+
+// Nodes of a group: as many cells as a cache line holds.
+const (
+	groupBits = 3
+	groupSize = 1 << groupBits
+)
 
 // cell is one place of the table.
 type cell struct {
@@ -25,19 +35,25 @@ type cell struct {
 }
 
 // NewNodeMap returns an empty map.
-func NewNodeMap() *NodeMap { m := &NodeMap{}; m.alloc(6); return m }
+func NewNodeMap() *NodeMap { m := &NodeMap{}; m.alloc(3); return m }
 
 func (m *NodeMap) alloc(log2 uint8) {
-	m.cells = make([]cell, 1<<log2)
+	m.cells = make([]cell, groupSize<<log2)
 	m.shift = 64 - log2
 }
 
 func (m *NodeMap) home(node uint32) uint32 {
-	return uint32(uint64(node+1) * 0x9E3779B97F4A7C15 >> m.shift)
+	h := uint64(node>>groupBits+1) * 0x9E3779B97F4A7C15
+	return uint32(h>>m.shift)<<groupBits | (node^uint32(h>>8))&(groupSize-1)
 }
 
 // Len returns the number of nodes present.
-func (m *NodeMap) Len() int { return m.n }
+func (m *NodeMap) Len() (n int) {
+	for _, k := range m.lanes {
+		n += int(k)
+	}
+	return n
+}
 
 // Entries returns an upper bound of the entry numbers in use.
 func (m *NodeMap) Entries() int { return int(m.next) }
@@ -45,7 +61,7 @@ func (m *NodeMap) Entries() int { return int(m.next) }
 // Find returns the entry of node, -1 where it is absent.
 func (m *NodeMap) Find(node uint32) int32 {
 	mask := uint32(len(m.cells) - 1)
-	for i := m.home(node); ; i = (i + 1) & mask {
+	for i := m.home(node); ; i = (i + groupSize) & mask {
 		switch c := m.cells[i]; c.key {
 		case node + 1:
 			return c.entry
@@ -58,7 +74,7 @@ func (m *NodeMap) Find(node uint32) int32 {
 // Insert adds an absent node and returns its entry, a new one or one that was
 // given back.
 func (m *NodeMap) Insert(node uint32) int32 {
-	if 2*m.n >= len(m.cells) {
+	for lane := m.home(node) & (groupSize - 1); 2*int(m.lanes[lane]) >= len(m.cells)/groupSize; lane = m.home(node) & (groupSize - 1) {
 		m.grow()
 	}
 	entry := m.next
@@ -69,7 +85,7 @@ func (m *NodeMap) Insert(node uint32) int32 {
 		m.next++
 	}
 	m.put(node+1, entry)
-	m.n++
+	m.lanes[m.home(node)&(groupSize-1)]++
 	return entry
 }
 
@@ -77,7 +93,7 @@ func (m *NodeMap) put(key uint32, entry int32) {
 	mask := uint32(len(m.cells) - 1)
 	i := m.home(key - 1)
 	for m.cells[i].key != 0 {
-		i = (i + 1) & mask
+		i = (i + groupSize) & mask
 	}
 	m.cells[i] = cell{key, entry}
 }
@@ -97,12 +113,12 @@ func (m *NodeMap) Delete(node uint32) {
 	mask := uint32(len(m.cells) - 1)
 	i := m.home(node)
 	for m.cells[i].key != node+1 {
-		i = (i + 1) & mask
+		i = (i + groupSize) & mask
 	}
 	m.free = append(m.free, m.cells[i].entry)
-	m.n--
+	m.lanes[i&(groupSize-1)]--
 	// Close the gap: move up every later key whose probe passes over it.
-	for j := (i + 1) & mask; m.cells[j].key != 0; j = (j + 1) & mask {
+	for j := (i + groupSize) & mask; m.cells[j].key != 0; j = (j + groupSize) & mask {
 		if h := m.home(m.cells[j].key - 1); (j-h)&mask >= (j-i)&mask {
 			m.cells[i] = m.cells[j]
 			i = j

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"routesim/sim/engine"
+)
+
+// everyField makes cmp look into the gap statistics too.
+var everyField = cmp.Exporter(func(reflect.Type) bool { return true })
+
+// sameResults reports how two results of the simulator differ, "" for not at
+// all.
+func sameResults(a, b *Result) string {
+	return cmp.Diff(a, b, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), everyField)
+}
+
+// TestFastPathEqualsPlainLoop compares token time by token time, and everything
+// else a result holds.
+func TestFastPathEqualsPlainLoop(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t)
+		fast, errFast := s.run(t, nil)
+		plain, errPlain := s.run(t, func(c *Config) { c.Plain = true })
+		if sameError(t, errFast, errPlain) {
+			return
+		}
+		if d := sameResults(fast, plain); d != "" {
+			t.Fatalf("the fast path differs (-fast +plain):\n%s", d)
+		}
+	})
+}
+
+// sameError reports whether both runs failed in the same way.
+func sameError(t *rapid.T, a, b error) bool {
+	if a == nil && b == nil {
+		return false
+	}
+	if a == nil || b == nil || a.Error() != b.Error() {
+		t.Fatalf("one run fails with %v, the other with %v", a, b)
+	}
+	return true
+}
+
+// TestReplayEqualsNaiveReplay holds the simulator against the rules written
+// down literally.
+func TestReplayEqualsNaiveReplay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t)
+		got, err := s.run(t, func(c *Config) { c.Plain = true })
+		n := newNaive(s)
+		if !n.run() {
+			sameStuck(t, n, err)
+			return
+		}
+		if err != nil {
+			t.Fatalf("run: %v, expected none", err)
+		}
+		if d := diffNaive(&n.res, got); d != "" {
+			t.Fatalf("the simulator differs (-rules +simulator):\n%s", d)
+		}
+	})
+}
+
+// sameStuck checks that err reports the naive replay's stuck worker.
+func sameStuck(t *rapid.T, n *naive, err error) {
+	var e *engine.StuckError
+	if !errors.As(err, &e) {
+		t.Fatalf("run: %v, expected worker %d to be stuck at %v ms", err, n.stuck.id, n.now)
+	}
+	w := n.stuck
+	if e.AtMS != n.now || e.InFlight != w.InFlight() {
+		t.Fatalf("stuck at %v ms with %d in flight, expected %v ms and %d", e.AtMS, e.InFlight, n.now, w.InFlight())
+	}
+	if len(w.Waiting) > 0 && int(e.Row) != w.Waiting[0].Row {
+		t.Fatalf("stuck on row %d, expected %d", e.Row, w.Waiting[0].Row)
+	}
+}
+
+// diffNaive compares all that the naive replay computes: everything but the
+// hashes and the gap statistics. Sums over time are rounded in another order.
+func diffNaive(want, got *Result) string {
+	g := *got
+	g.Gaps, g.TokenDigest = want.Gaps, want.TokenDigest
+	g.Requests = append([]Request(nil), got.Requests...)
+	for i := range g.Requests {
+		g.Requests[i].TokenHash = 0
+	}
+	near := cmp.FilterPath(func(p cmp.Path) bool {
+		f := p.Last().String()
+		return f == ".BusyMS" || f == ".MeanBlocks"
+	}, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(a)) }))
+	return cmp.Diff(want, &g, cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), near, everyField)
+}
