@@ -61,6 +61,7 @@ func (w *Worker) startPlan(now float64) (end float64, ok bool) {
 	}
 	w.log = w.log[:from+int(n)]
 	w.plan = plan{first: w.passNo + 1, n: n, start: now}
+	w.level(w.pool.active(), now)
 	w.planAllocations()
 	return w.log[len(w.log)-1], true
 }
