@@ -35,8 +35,8 @@ func TestRecordingsAreReproduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n < 60 {
-		t.Errorf("found %d recordings, expected at least 60", n)
+	if n < 150 {
+		t.Errorf("found %d recordings, expected at least 150", n)
 	}
 }
 
