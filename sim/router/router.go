@@ -7,8 +7,8 @@ import (
 	"routesim/sim/prefix"
 )
 
-// Unknown number of batched tokens: the figure Dynamo assumes for a worker
-// that does not publish its own.
+// assumedBatchedTokens is the figure Dynamo assumes for a worker that does not
+// publish its max_num_batched_tokens.
 const assumedBatchedTokens = 10_000_000
 
 // Request is what the router knows of a request while it is alive.
@@ -21,7 +21,7 @@ type Request struct {
 	StrictPriority uint32
 
 	overlap []int32 // by worker, as of the arrival
-	booking Booking
+	booking booking
 }
 
 // query is the part of a request that the cost function reads.
@@ -51,7 +51,6 @@ type Router struct {
 
 	// Of the decision being made.
 	costs        []Terms
-	activeDepth  []int32
 	weights      []float64
 	leastPrefill int64
 	lo, hi       float64
@@ -64,8 +63,8 @@ func New(p Params, batchLimits []int32, blockSize int32, shift uint8, seed uint6
 	n := len(batchLimits)
 	r := &Router{
 		Params: p, blockSize: blockSize, seed: seed,
-		index: prefix.NewIndex(n, shift), loads: newLoads(n, shift),
-		batchLimit: make([]float64, n), costs: make([]Terms, n), activeDepth: make([]int32, n),
+		index: prefix.NewIndex(n, shift), loads: newLoads(n),
+		batchLimit: make([]float64, n), costs: make([]Terms, n),
 	}
 	for i, b := range batchLimits {
 		r.batchLimit[i] = float64(b)
@@ -144,9 +143,6 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 // evaluate computes every worker's cost.
 func (r *Router) evaluate(q *Request) {
 	shared := r.TrackActiveBlocks && r.AssumeKVReuse
-	if shared {
-		r.loads.active.Match(q.Blocks, r.activeDepth)
-	}
 	r.leastPrefill = math.MaxInt64
 	for _, a := range r.loads.prefillTokens {
 		r.leastPrefill = min(r.leastPrefill, a)
@@ -155,14 +151,14 @@ func (r *Router) evaluate(q *Request) {
 	for w := range r.costs {
 		c := candidate{
 			prefillTokens: r.loads.prefillTokens[w],
-			activeBlocks:  r.loads.activeBlocks[w],
+			activeBlocks:  r.loads.activeBlocks(int32(w)),
 			requests:      r.loads.requests[w],
 			overlap:       q.overlap[w],
 		}
 		if r.TrackActiveBlocks {
 			c.newBlocks = int64(len(q.Blocks))
 			if shared {
-				c.newBlocks -= int64(r.activeDepth[w])
+				c.newBlocks -= int64(r.loads.active[w].held(q.Blocks))
 			}
 		}
 		r.costs[w] = r.cost(&in, c)
@@ -173,17 +169,17 @@ func (r *Router) evaluate(q *Request) {
 // book enters the request on its worker: the prompt tokens that are not cached
 // there by the router's belief at arrival, and the prompt's blocks.
 func (r *Router) book(q *Request, w int32) {
-	b := Booking{Worker: w}
+	b := booking{worker: w, row: q.Row}
 	if r.TrackPrefillTokens {
 		cached := int64(q.overlap[w]) * int64(r.blockSize)
-		b.Prefill = q.ISL - int32(min(cached, int64(q.ISL)))
+		b.prefill = q.ISL - int32(min(cached, int64(q.ISL)))
 	}
 	switch {
 	case !r.TrackActiveBlocks:
 	case r.AssumeKVReuse:
-		b.Blocks = q.Blocks
+		b.blocks = q.Blocks
 	default:
-		b.Private = int32(len(q.Blocks))
+		b.private = int32(len(q.Blocks))
 	}
 	r.loads.book(&b)
 	q.booking = b
@@ -197,14 +193,7 @@ func (r *Router) Free(q *Request) { r.loads.free(&q.booking) }
 
 // Idle reports whether no load is booked anywhere, as must be once every
 // request has ended.
-func (r *Router) Idle() bool {
-	for w := range r.loads.requests {
-		if r.loads.requests[w] != 0 || r.loads.prefillTokens[w] != 0 || r.loads.activeBlocks[w] != 0 {
-			return false
-		}
-	}
-	return r.loads.active.Blocks() == 0
-}
+func (r *Router) Idle() bool { return r.loads.idle() }
 
 func (r *Router) overlapBuffer() []int32 {
 	if n := len(r.spare); n > 0 {
