@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -28,26 +29,46 @@ func (s *Setting) usage() string {
 		head += " " + m
 	}
 	facts := "default " + s.Default
-	if s.Unit != "" && s.Default != None {
-		facts += " " + s.Unit
-	} else if s.Unit != "" {
-		facts += ", in " + s.Unit
-	}
 	switch k := s.Kind.(type) {
-	case Real, Int:
-		facts += "; " + k.Expected()
 	case Bool:
-		if s.Default == "true" {
-			head = "  --no-" + s.Name
-			facts = "default: on"
-		} else {
-			facts = "default: off"
+		head = "  --[no-]" + s.Name
+		facts = "default on"
+		if s.Default == "false" {
+			facts = "default off"
 		}
+	case Real:
+		facts += inUnit(s.Unit) + "; " + k.bounds()
+	case Int:
+		facts += inUnit(s.Unit) + "; " + k.bounds()
 	}
 	if len(s.Env) > 0 {
 		facts += "; " + s.Env[0]
 	}
 	return head + "\n" + wrap(s.Help+" ["+facts+"]", "      ")
+}
+
+func inUnit(unit string) string {
+	if unit == "" {
+		return ""
+	}
+	return ", in " + unit
+}
+
+func (k Real) bounds() string {
+	switch {
+	case k.Max < math.MaxFloat64:
+		return FormatReal(k.Min) + " to " + FormatReal(k.Max)
+	case k.Above:
+		return "above " + FormatReal(k.Min)
+	}
+	return "at least " + FormatReal(k.Min)
+}
+
+func (k Int) bounds() string {
+	if k.Max >= math.MaxInt32 {
+		return fmt.Sprintf("at least %d", k.Min)
+	}
+	return fmt.Sprintf("%d to %d", k.Min, k.Max)
 }
 
 // wrap breaks a text into indented lines.

@@ -163,7 +163,7 @@ func checkHelp(t *testing.T, s *Setting) {
 		t.Errorf("help %q of group %q: want a sentence and a group", s.Help, s.Group)
 	}
 	usage := NewTable().Usage()
-	if !strings.Contains(usage, "--"+s.Name) && !strings.Contains(usage, "--no-"+s.Name) {
+	if !strings.Contains(usage, "--"+s.Name) && !strings.Contains(usage, "--[no-]"+s.Name) {
 		t.Error("not in the usage text")
 	}
 	for _, line := range strings.Split(s.usage(), "\n") {

@@ -1,0 +1,59 @@
+package main
+
+import "github.com/spf13/cobra"
+
+const definitions = `Definitions of what routesim reports. Times are virtual unless said otherwise.
+
+Latency, in ms, over completed requests
+  TTFT   time to first token: arrival at the router to the first token, waiting
+         in the router and in the engine included.
+  TTST   from the first token to the second.
+  ITL    inter-token latency: one value per gap between two tokens of a request.
+         Percentiles come from a logarithmic sketch with 0.1 % relative error.
+  TPOT   time per output token: (last token - first token) / (tokens - 1), one
+         value per request.
+  E2E    arrival to the last token.
+  Percentiles of TTFT, TTST, TPOT and E2E are values that occurred, without
+  interpolation; standard deviations are of the population.
+
+Throughput and goodput
+  Rates divide by the time at which the last completed request ended. Goodput
+  counts requests within every bound of the SLA, bounds included.
+
+Cache
+  Overlaps are complete KV blocks of a prompt's beginning; the block that holds
+  the prompt's last token is always computed anew.
+  ceiling    what one endless cache would have held, in order of arrival.
+  best       the most that any worker's engine held when the request was routed.
+  chosen     what the chosen worker's engine held at that moment.
+  delivered  what was reused when the request was first admitted.
+  All four are shares of the input tokens of completed requests. Ceiling - best
+  is lost to capacity and to the split over workers, best - chosen to the
+  router's choice, chosen - delivered to eviction while waiting.
+  regret       best - chosen, in blocks.
+  cost regret  cost of the chosen worker - least cost of any worker.
+
+Balance
+  imbalance    busy time of the busiest worker over the mean.
+  CV           coefficient of variation of tokens per worker.
+  ties         share of decisions in which several workers had the least cost.
+
+Digests
+  decision     SHA-256 over request number, worker, rank and overlap of every
+               decision in routing order: equal digests, equal decisions.
+  time         SHA-256 over the times of all tokens.
+`
+
+// newDefinitions returns a help topic.
+func newDefinitions() *cobra.Command {
+	return &cobra.Command{
+		Use:   "definitions",
+		Short: "What the reported figures mean",
+		Long:  definitions,
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write([]byte(definitions))
+			return err
+		},
+	}
+}

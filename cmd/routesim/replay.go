@@ -1,0 +1,87 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"routesim/cmd/routesim/internal/settings"
+)
+
+const replayHelp = `Replay a request trace through the router and the workers it routes to.
+
+TRACE is a Mooncake JSONL file or a Dynamo request trace (several shards may be
+given), plain, gzip or zstd; - reads standard input.
+
+Every setting below is a flag, a key of the --config file (kebab or snake case)
+and, where a variable is named, an environment variable. The strongest source
+wins: policy file's router section, --load-aware preset, flag, engine
+dictionary, environment, --config file, default. Switches have a --no- form;
+"none" clears a limit.
+
+The router mode defaults to kv, where Dynamo's own default is round-robin: the
+one deliberate departure from its defaults.
+
+Standard output carries one document. Exit code 0: done. 1: nothing completed.
+2: bad input or usage. 130: interrupted, what was finished has been written.`
+
+const replayExample = `  routesim replay trace.jsonl
+  routesim replay trace.jsonl --workers 4 --router-mode round-robin -o out
+  routesim replay trace.jsonl --router-temperature 0.5 --format json
+  routesim replay trace.jsonl --print-config > run.yaml`
+
+// replayOptions are what one command line says besides settings.
+type replayOptions struct {
+	runOptions
+	printConfig bool
+}
+
+func newReplay(sys system) *cobra.Command {
+	o := &replayOptions{runOptions: runOptions{sys: sys}}
+	cmd := &cobra.Command{
+		Use:     "replay [flags] TRACE...",
+		Short:   "Replay a trace and report latency, cache reuse and balance",
+		Long:    replayHelp,
+		Example: replayExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args)
+		},
+	}
+	options := o.addTo(cmd, "summary.json, requests.parquet and workers.parquet", "table, json (summary.json) or csv (a row per request)")
+	options.BoolVar(&o.printConfig, "print-config", false, "print every setting with its origin and stop; the output is a --config file")
+	cmd.Flags().AddFlagSet(options)
+	return cmd
+}
+
+func (o *replayOptions) run(cmd *cobra.Command, args []string) error {
+	r, err := o.resolve()
+	if err != nil {
+		return err
+	}
+	if o.printConfig {
+		return o.print(cmd.OutOrStdout(), r)
+	}
+	run, dir, err := o.prepare(cmd, args, r)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	if err := run.read(cmd.Context(), o.sys.stdin); err != nil {
+		return err
+	}
+	if err := run.simulate(cmd, o.quiet); err != nil {
+		return err
+	}
+	return o.report(cmd, run, dir)
+}
+
+// print writes the resolved configuration.
+func (o *replayOptions) print(w io.Writer, r *settings.Resolved) error {
+	switch o.format {
+	case "json":
+		return r.WriteJSON(w)
+	case "csv":
+		return r.WriteCSV(w)
+	}
+	return r.WriteYAML(w)
+}

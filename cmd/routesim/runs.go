@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"routesim/cmd/routesim/internal/settings"
+	"routesim/sim"
+	"routesim/workloads"
+)
+
+// runOptions are the options of every command that runs a trace.
+type runOptions struct {
+	sys      system
+	table    *settings.Table
+	recorder *settings.Recorder
+
+	format     string
+	output     string
+	config     string
+	engineArgs string
+	noEnv      bool
+	quiet      bool
+}
+
+// addTo gives the command a flag for every setting and returns its own options,
+// to which the caller may add before putting them on the command.
+func (o *runOptions) addTo(cmd *cobra.Command, files, formats string) *pflag.FlagSet {
+	o.table = settings.NewTable()
+	o.recorder = o.table.Flags(cmd.Flags())
+	f := pflag.NewFlagSet("options", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.StringVar(&o.format, "format", "table", "what standard output carries, `FORMAT` being "+formats)
+	f.StringVarP(&o.output, "output", "o", "", "write "+files+" into `DIR`")
+	f.StringVar(&o.config, "config", "", "read settings from `FILE.yaml`")
+	f.StringVar(&o.engineArgs, "extra-engine-args", "", "engine dictionary of Dynamo's replay, as `JSON|FILE`")
+	f.BoolVar(&o.noEnv, "no-env", false, "ignore environment variables")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress bar and no remarks on standard error, only warnings")
+	showSettings(cmd, f, o.table)
+	return f
+}
+
+// resolve merges flags, environment and files into one configuration.
+func (o *runOptions) resolve() (*settings.Resolved, error) {
+	switch o.format {
+	case "table", "json", "csv":
+	default:
+		return nil, badWord("--format", o.format, "table", "json", "csv")
+	}
+	in := settings.Input{Flags: o.recorder.Given, ConfigFile: o.config, EngineArgs: o.engineArgs}
+	if !o.noEnv {
+		in.Environ = o.sys.environ
+	}
+	return o.table.Resolve(in)
+}
+
+// prepare checks everything that can be checked before the trace is read, and
+// says on standard error what the environment did and what was given in vain.
+func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Resolved) (*replayed, *outDir, error) {
+	if len(args) == 0 {
+		return nil, nil, fmt.Errorf("%s: expected a TRACE (a file, or - for standard input)", cmd.CommandPath())
+	}
+	config, err := simConfig(&r.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	var dir *outDir
+	if o.output != "" {
+		if dir, err = openOutDir(o.output); err != nil {
+			return nil, nil, err
+		}
+	}
+	w := cmd.ErrOrStderr()
+	if !o.quiet {
+		for _, v := range r.Environment {
+			fmt.Fprintf(w, "environment: %s=%s sets %s\n", v.Name, v.Value, v.Setting)
+		}
+	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", text)
+	}
+	return &replayed{settings: r, paths: args, config: config}, dir, nil
+}
+
+// simConfig turns resolved settings into the simulator's configuration.
+func simConfig(run *settings.Run) (*sim.Config, error) {
+	timing, err := run.StepModel()
+	if err != nil {
+		return nil, err
+	}
+	c := sim.DefaultConfig(run.Workers, timing)
+	c.Fleet[0].Engine = run.Engine
+	c.Fleet[0].GPUs = int32(run.TensorParallel)
+	c.Router = run.Router
+	c.SLA = sim.SLA{TTFT: run.SLATTFTMS, ITL: run.SLAITLMS, E2E: run.SLAE2EMS}
+	c.Seed = run.Seed
+	c.ArrivalSpeedup = run.ArrivalSpeedup
+	c.Concurrency = run.Concurrency
+	c.MaxSimTimeMS = run.MaxSimTimeMS
+	return &c, c.Validate()
+}
+
+// replayed is a run, from its settings to its result.
+type replayed struct {
+	settings *settings.Resolved
+	paths    []string // of the trace
+	config   *sim.Config
+	trace    *workloads.Trace
+	result   *sim.Result
+	reading  time.Duration // wall-clock time of reading the trace
+	running  time.Duration // wall-clock time of the simulation
+}
+
+// read reads the trace. It gives up when the run is interrupted, even while it
+// waits for a pipe.
+func (run *replayed) read(ctx context.Context, stdin io.Reader) error {
+	start := time.Now()
+	done := make(chan error, 1)
+	go func() {
+		t, err := openTrace(run.paths, run.settings, stdin)
+		run.trace = t
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		run.reading = time.Since(start)
+		return hint(run.paths, err)
+	case <-ctx.Done():
+		return &exitError{exitInterrupt, "interrupted while reading the trace"}
+	}
+}
+
+// simulate runs the simulation, with a progress bar if someone is watching.
+func (run *replayed) simulate(cmd *cobra.Command, quiet bool) error {
+	bar := newProgress(cmd.ErrOrStderr(), "replaying", quiet)
+	if bar != nil {
+		run.config.Progress = bar.report
+	}
+	start := time.Now()
+	var err error
+	run.result, err = sim.Run(cmd.Context(), run.trace, run.config)
+	bar.clear()
+	run.running = time.Since(start)
+	return err
+}
+
+// openTrace reads the trace as the settings say.
+func openTrace(paths []string, r *settings.Resolved, stdin io.Reader) (*workloads.Trace, error) {
+	run := &r.Run
+	o := workloads.Options{Format: run.TraceFormat, ClosedLoop: run.Concurrency > 0, Stdin: stdin}
+	if o.Format == settings.AutoFormat {
+		o.Format = ""
+	}
+	// Dynamo request traces say their block size themselves; a size that is only
+	// the default does not contradict them.
+	if run.TraceBlockSize != workloads.DefaultBlockSize || r.OnCommandLine("trace-block-size") {
+		o.TraceBlockSize = run.TraceBlockSize
+	}
+	if run.OnError == settings.SkipRows {
+		o.OnError = workloads.SkipRow
+	}
+	t, err := workloads.OpenAll(paths, o)
+	if err != nil {
+		return nil, err
+	}
+	if run.ArrivalSpread {
+		spread, step := workloads.SpreadArrivals(t)
+		r.Warn("arrivals that share a timestamp are spread over steps of up to %g ms (arrival-spread)", step)
+		t = spread
+	}
+	return t, nil
+}
+
+// hint explains the value of a switch that was taken for a trace.
+func hint(paths []string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, p := range paths {
+		if _, statErr := os.Stat(p); (p == "true" || p == "false") && statErr != nil {
+			return fmt.Errorf("%s: found it as a TRACE, expected a file (a switch takes its value after =, as in --load-aware=%s)", p, p)
+		}
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"routesim/reports/validation"
+	"routesim/sim/router"
+)
+
+const validateHelp = `Replay a Dynamo request trace with every request on the worker that served it,
+and compare simulated TTFT, ITL and cached tokens with what was recorded. It
+tells how well the worker model fits your fleet, and how often the recorded
+worker was one of least cost under the settings given.
+
+TRACE is a request trace (dynamo.request.trace.v1) of aggregated serving; several
+shards may be given. The fleet has the recorded workers, one for each rank.
+
+Settings are those of routesim replay. Exit codes are as there.`
+
+// validateOptions are what one command line says besides settings.
+type validateOptions struct{ runOptions }
+
+func newValidate(sys system) *cobra.Command {
+	o := &validateOptions{runOptions{sys: sys}}
+	cmd := &cobra.Command{
+		Use:     "validate [flags] TRACE...",
+		Short:   "Compare a replay with what a recorded fleet did",
+		Long:    validateHelp,
+		Example: "  routesim validate requests.jsonl.gz --timing table:profile.npz\n  routesim validate requests.jsonl.gz -o out",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args)
+		},
+	}
+	cmd.Flags().AddFlagSet(o.addTo(cmd, "validation.json and validation.csv", "table, json or csv (a row per request)"))
+	return cmd
+}
+
+func (o *validateOptions) run(cmd *cobra.Command, args []string) error {
+	r, err := o.resolve()
+	if err != nil {
+		return err
+	}
+	run, dir, err := o.prepare(cmd, args, r)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	if err := run.read(cmd.Context(), o.sys.stdin); err != nil {
+		return err
+	}
+	listSkipped(cmd.ErrOrStderr(), run.trace)
+	plan, err := validation.NewPlan(run.trace)
+	if err != nil {
+		return err
+	}
+	if err := o.fit(cmd.ErrOrStderr(), run, plan); err != nil {
+		return err
+	}
+	if err := run.simulate(cmd, o.quiet); err != nil {
+		return err
+	}
+	return o.report(cmd, run, plan, dir)
+}
+
+// fit gives the run the recorded fleet.
+func (o *validateOptions) fit(w io.Writer, run *replayed, plan *validation.Plan) error {
+	n := len(plan.Workers)
+	if run.settings.Explicit("workers") {
+		if run.settings.Run.Workers < n {
+			return fmt.Errorf("workers: found %d, expected at least the %d recorded in the trace", run.settings.Run.Workers, n)
+		}
+		n = run.settings.Run.Workers
+	}
+	run.config.Fleet[0].Count = n
+	run.config.Force = plan.Force
+	if run.config.Router.Mode != router.KV {
+		fmt.Fprintf(w, "warning: router-mode %s scores no decision\n", run.config.Router.Mode)
+	}
+	if !o.quiet {
+		for i, p := range plan.Workers {
+			fmt.Fprintf(w, "worker %d: recorded worker %d, rank %d\n", i, p.ID, p.Rank)
+		}
+	}
+	return nil
+}
+
+func (o *validateOptions) report(cmd *cobra.Command, run *replayed, plan *validation.Plan, dir *outDir) error {
+	c := validation.Compare(run.trace, run.config, run.result, plan)
+	if dir != nil {
+		if err := dir.add("validation.json", c.WriteJSON); err != nil {
+			return err
+		}
+		if err := dir.add("validation.csv", c.WriteCSV); err != nil {
+			return err
+		}
+		if err := dir.commit(); err != nil {
+			return err
+		}
+	}
+	write := c.WriteText
+	switch o.format {
+	case "json":
+		write = c.WriteJSON
+	case "csv":
+		write = c.WriteCSV
+	}
+	if err := write(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	switch {
+	case cmd.Context().Err() != nil:
+		return &exitError{exitInterrupt, fmt.Sprintf("interrupted: %d of %d requests completed", c.Completed, c.Requests)}
+	case c.Completed == 0:
+		return &exitError{exitNothing, "no request completed"}
+	}
+	return nil
+}
