@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"routesim/cmd/routesim/internal/settings"
+	"routesim/reports/sidebyside"
+	"routesim/workloads"
+)
+
+const compareHelp = `Replay a trace in round-robin and in kv mode, with all else equal, and print both
+side by side: what the KV-aware router gains on this traffic.
+
+With -o, DIR holds the result files of each run in a folder of its own, and the
+distribution of TTFT in both as a picture.
+
+Settings are those of routesim replay. Exit codes are as there.`
+
+// compareOptions are what one command line says besides settings.
+type compareOptions struct{ runOptions }
+
+// comparedModes are the router modes that are compared, the base first.
+var comparedModes = [2]string{"round-robin", "kv"}
+
+func newCompare(sys system) *cobra.Command {
+	o := &compareOptions{runOptions{sys: sys}}
+	cmd := &cobra.Command{
+		Use:     "compare [flags] TRACE...",
+		Short:   "Replay a trace in round-robin and kv mode, side by side",
+		Long:    compareHelp,
+		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd, args)
+		},
+	}
+	cmd.Flags().AddFlagSet(o.addTo(cmd, "the files of both runs and ttft.png, ttft.svg", "table or json (both summaries, by mode)"))
+	return cmd
+}
+
+func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
+	if o.format == "csv" {
+		return badWord("--format", o.format, "table", "json")
+	}
+	runs, dir, err := o.plan(cmd, args)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	if err := runs[0].read(cmd.Context(), o.sys.stdin); err != nil {
+		return err
+	}
+	listSkipped(cmd.ErrOrStderr(), runs[0].trace)
+	for _, run := range runs {
+		run.trace, run.reading = runs[0].trace, runs[0].reading
+		run.settings.Warnings = runs[0].settings.Warnings
+		if err := run.simulate(cmd, o.quiet); err != nil {
+			return err
+		}
+	}
+	return o.report(cmd, runs, dir)
+}
+
+// plan resolves the settings of both runs, and speaks of them once.
+func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*replayed, dir *outDir, err error) {
+	for _, g := range o.recorder.Given {
+		if g.Setting.Name == "router-mode" {
+			return runs, nil, fmt.Errorf("%s: found %s, expected none (both modes are run)", g.Origin.Where, g.Text)
+		}
+	}
+	setting, _ := o.table.Lookup("router-mode")
+	given := o.recorder.Given
+	for i, mode := range comparedModes {
+		o.recorder.Given = append(given[:len(given):len(given)], settings.Given{
+			Setting: setting, Text: mode,
+			Origin: settings.Origin{Layer: settings.FromFlag, Where: cmd.CommandPath()},
+			Place:  workloads.Problem{Field: "router-mode"},
+		})
+		r, err := o.resolve()
+		if err != nil {
+			return runs, nil, err
+		}
+		if r.Run.Router.Mode.String() != mode {
+			return runs, nil, fmt.Errorf("router-mode: the %s sets %s, expected nothing that sets it (both modes are run)", r.Origin(setting), r.Run.Router.Mode)
+		}
+		if i == 0 {
+			runs[i], dir, err = o.prepare(cmd, args, r)
+		} else {
+			runs[i] = &replayed{settings: r, paths: args}
+			runs[i].config, err = simConfig(&r.Run)
+		}
+		if err != nil {
+			dir.discard()
+			return runs, nil, err
+		}
+	}
+	return runs, dir, nil
+}
+
+func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outDir) error {
+	var sides [2]sidebyside.Run
+	for i, run := range runs {
+		sides[i] = sidebyside.Run{Name: comparedModes[i], Summary: run.summary()}
+	}
+	if dir != nil {
+		if err := o.writeFiles(runs, sides, dir); err != nil {
+			return err
+		}
+	}
+	write := sidebyside.Write
+	if o.format == "json" {
+		write = sidebyside.WriteJSON
+	}
+	if err := write(cmd.OutOrStdout(), sides[0], sides[1]); err != nil {
+		return err
+	}
+	for i, run := range runs {
+		if !o.quiet {
+			run.clock(cmd.ErrOrStderr(), sides[i].Summary)
+		}
+	}
+	if cmd.Context().Err() != nil {
+		return &exitError{exitInterrupt, "interrupted"}
+	}
+	for i := range sides {
+		if sides[i].Summary.Completed == 0 {
+			return &exitError{exitNothing, fmt.Sprintf("no request completed in %s mode", sides[i].Name)}
+		}
+	}
+	return nil
+}
+
+// writeFiles writes the result files of both runs and the picture.
+func (o *compareOptions) writeFiles(runs [2]*replayed, sides [2]sidebyside.Run, dir *outDir) error {
+	for i, run := range runs {
+		sub, err := openOutDir(filepath.Join(o.output, sides[i].Name))
+		if err != nil {
+			return err
+		}
+		defer sub.discard()
+		if err := run.writeFiles(sub, sides[i].Summary); err != nil {
+			return err
+		}
+	}
+	return dir.commit()
+}
