@@ -51,6 +51,11 @@ func Load(path string, traceDirs []string) (*Golden, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parse(path, text, traceDirs)
+}
+
+// parse is Load for the contents of the file at path.
+func parse(path string, text []byte, traceDirs []string) (*Golden, error) {
 	var file map[string]any
 	if err := decode(path, text, &file); err != nil {
 		return nil, err

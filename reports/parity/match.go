@@ -3,6 +3,7 @@ package parity
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"routesim/workloads"
@@ -54,7 +55,7 @@ func newKeys(t *workloads.Trace) keys {
 // find returns the row that a record names, NoRow if there is none.
 func (k keys) find(r record) int32 {
 	if v, ok := r["line"]; ok {
-		if line, isNumber := number(v); isNumber {
+		if line, isNumber := number(v); isNumber && math.Abs(line) < math.MaxInt32 {
 			if row, found := k.byLine[int32(line)+1]; found {
 				return row
 			}
@@ -63,7 +64,7 @@ func (k keys) find(r record) int32 {
 	}
 	name, named := r["session_id"].(string)
 	turn, numbered := number(r["turn_index"])
-	if named && numbered {
+	if named && numbered && math.Abs(turn) < math.MaxInt32 {
 		if row, found := k.byTurn[turnKey{name, int32(turn)}]; found {
 			return row
 		}
