@@ -23,7 +23,7 @@ func (s *simulation) arrive(row int32, at float64) {
 		return
 	}
 	for i, w := range s.workers {
-		w.Commit(s.now)
+		w.Commit(s.now, s.begun > i)
 		s.router.Apply(int32(i), w.Events.Take(s.now))
 	}
 	if c, ok := s.router.Arrive(&q.req, s.now, s.forced(row)); ok {
@@ -66,12 +66,14 @@ func (s *simulation) place(q *request, c router.Choice) {
 	w := int(c.Worker)
 	s.extra[w].requests++
 	s.extra[w].input += int64(q.seq.Prompt)
-	end, moved := s.workers[w].Enqueue(&q.seq, s.now)
+	end, moved := s.workers[w].Enqueue(&q.seq, s.now, s.begun > w)
 	switch {
-	case s.ends[w] > s.now && moved:
-		s.ends[w] = end
 	case s.idle(w):
 		s.ready[w>>6] |= 1 << (w & 63)
+	case moved && end == s.now:
+		s.passEnded(w)
+	case moved:
+		s.ends[w] = end
 	}
 }
 
@@ -87,7 +89,7 @@ func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 	blocks := q.req.Blocks[:s.reusable(q)]
 	for i, w := range s.workers {
 		if s.router == nil {
-			w.Commit(s.now)
+			w.Commit(s.now, s.begun > i)
 		}
 		held := w.Held(blocks)
 		d.BestHeld = max(d.BestHeld, held)

@@ -35,6 +35,8 @@ type simulation struct {
 	now   float64
 	ends  []float64 // by worker: when its passes end, +Inf while idle
 	ready []uint64  // by worker, a bit: idle with work to do
+	begun int       // workers below this one have started their passes of this instant
+	stuck error     // of the first worker that could not go on
 
 	live  []*request // slab of requests in flight
 	spare []int32    // free places in it
@@ -122,21 +124,20 @@ func (s *simulation) run(ctx context.Context) error {
 			return nil
 		}
 		s.now = at
-		if err := s.instant(); err != nil {
-			return err
-		}
+		s.instant()
 		at = s.driver.next()
 		for _, e := range s.ends {
 			at = min(at, e)
 		}
 		if math.IsInf(at, 1) {
-			return nil
+			return s.stuck
 		}
 	}
 }
 
 // instant does everything that happens at s.now.
-func (s *simulation) instant() error {
+func (s *simulation) instant() {
+	s.begun = 0
 	for again := true; again; {
 		again = false
 		for w, e := range s.ends {
@@ -153,29 +154,30 @@ func (s *simulation) instant() error {
 			s.arrive(row, at)
 			again = true
 		}
-		started, err := s.startPasses()
-		if err != nil {
-			return err
-		}
-		again = again || started
+		again = s.startPasses() || again
 	}
-	return nil
 }
 
-// startPasses starts a pass on every idle worker that has work.
-func (s *simulation) startPasses() (started bool, err error) {
+// startPasses starts a pass on every idle worker that has work. A worker that
+// cannot go on is left out; the run fails at its end if nobody stops it before.
+func (s *simulation) startPasses() (started bool) {
 	for w := s.nextReady(); w >= 0; w = s.nextReady() {
 		s.ready[w>>6] &^= 1 << (w & 63)
+		s.begun = max(s.begun, w+1)
 		end, err := s.workers[w].Start(s.now)
 		if err != nil {
-			return true, s.explain(w, err)
+			if s.stuck == nil {
+				s.stuck = s.explain(w, err)
+			}
+			continue
 		}
 		started = true
 		if s.ends[w] = end; end == s.now {
 			s.passEnded(w)
 		}
 	}
-	return started, nil
+	s.begun = len(s.workers)
+	return started
 }
 
 // nextReady returns the lowest idle worker with work, -1 for none.

@@ -86,7 +86,7 @@ func (r *dynamoReader) add(file, line int32) *Problem {
 	row := ev.row
 	row.file, row.line, row.name, row.blocks = file, line, name, int64(len(r.slab))
 	row.input, row.output = int32(ev.input), int32(ev.output)
-	row.start, row.end = ev.start(), ev.end
+	row.start, row.end = ev.start(), ev.finish()
 	r.rows = append(room(r.rows, 1), row)
 	need := blocksFor(int64(ev.input), r.size)
 	r.slab = room(r.slab, need)

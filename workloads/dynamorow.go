@@ -374,3 +374,12 @@ func (ev *dynamoEvent) start() uint64 {
 	}
 	return ev.end - uint64(took)
 }
+
+// finish returns when the request ended, in ms of the unix clock: its start and
+// its recorded duration in whole ms; without one, the time of the event.
+func (ev *dynamoEvent) finish() uint64 {
+	if took := math.Round(ev.row.total); took >= 0 {
+		return ev.start() + uint64(took)
+	}
+	return ev.end
+}

@@ -43,7 +43,7 @@ func BenchmarkBatch(b *testing.B) {
 						s.Blocks = nil
 						s.Reset(int32(i), 1000, 1000)
 						s.Blocks = blocks
-						w.Enqueue(s, now)
+						w.Enqueue(s, now, false)
 					}
 					for w.HasWork() {
 						if now, err = w.Start(now); err != nil {
@@ -81,7 +81,7 @@ func BenchmarkPrefill(b *testing.B) {
 			own = append(own, first+i)
 		}
 		s.Blocks = own
-		w.Enqueue(s, now)
+		w.Enqueue(s, now, false)
 		for w.HasWork() {
 			if now, err = w.Start(now); err != nil {
 				b.Fatal(err)

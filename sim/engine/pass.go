@@ -20,6 +20,7 @@ const (
 // progress with the requests it has.
 func (w *Worker) Start(now float64) (end float64, err error) {
 	w.finishPlan()
+	w.commitTokens()
 	if w.busySince < 0 {
 		w.busySince = now
 	}
@@ -58,7 +59,7 @@ func (w *Worker) startPass(now float64) (float64, error) {
 	w.emitTokens(done)
 	w.Events.seal(end)
 	w.stats.PrefillTokens += w.pf.context - w.pf.prefix
-	w.stats.Committed += w.pf.tokens
+	w.owed = w.pf.tokens
 
 	// A queue that stayed shut in a pass of decodes stays shut until something
 	// leaves: no budget, slot or block comes back before.

@@ -61,8 +61,10 @@ func (w *Worker) startPlan(now float64) (end float64, ok bool) {
 	}
 	w.log = w.log[:from+int(n)]
 	w.plan = plan{first: w.passNo + 1, n: n, start: now}
-	w.level(w.pool.active(), now)
 	w.planAllocations()
+	if w.plan.alloc != w.plan.first {
+		w.level(w.pool.active(), now)
+	}
 	return w.log[len(w.log)-1], true
 }
 
@@ -110,9 +112,13 @@ func (w *Worker) passStart(p int64) float64 {
 	return w.log[p-1-w.logBase-1]
 }
 
-// Commit makes the pool show every pass that started before now.
-func (w *Worker) Commit(now float64) {
-	for w.plan.n > 0 && w.plan.alloc < w.plan.first+w.plan.n && w.passStart(w.plan.alloc) < now {
+// Commit makes the pool show every pass that started before now, and with
+// begun also one that starts at now.
+func (w *Worker) Commit(now float64, begun bool) {
+	for w.plan.n > 0 && w.plan.alloc < w.plan.first+w.plan.n {
+		if at := w.passStart(w.plan.alloc); at > now || at == now && !begun {
+			return
+		}
 		w.startBlocks(w.plan.alloc)
 	}
 }
@@ -132,11 +138,14 @@ func (w *Worker) startBlocks(p int64) {
 	w.Events.seal(w.log[p-w.logBase-1])
 }
 
-// cutPlan ends the plan with the pass that is under way at now, or that ends
-// at now, and returns its end.
-func (w *Worker) cutPlan(now float64) float64 {
+// cutPlan ends the plan with the pass that is under way at now and returns its
+// end. At the boundary of two passes that is the one that ends, unless the one
+// that starts has begun.
+func (w *Worker) cutPlan(now float64, begun bool) float64 {
 	planned := w.log[w.plan.first-w.logBase-1:]
-	i := sort.SearchFloat64s(planned, now)
+	i := sort.Search(len(planned), func(i int) bool {
+		return planned[i] > now || planned[i] == now && !begun
+	})
 	if i >= len(planned) {
 		i = len(planned) - 1
 	}
@@ -168,7 +177,7 @@ func (w *Worker) finishPlan() {
 	if w.plan.n == 0 {
 		return
 	}
-	w.Commit(math.Inf(1))
+	w.Commit(math.Inf(1), true)
 	n := int32(w.plan.n)
 	last := w.plan.first + w.plan.n - 1
 	for _, s := range w.running {

@@ -87,6 +87,7 @@ type Worker struct {
 	hits      []hold
 	admitted  int
 	scheduled int64
+	owed      int64 // tokens that count as committed when the pass ends
 
 	stats     Stats
 	kvLevel   int32   // active blocks since kvSince
@@ -112,13 +113,14 @@ func (w *Worker) InFlight() int { return w.waiting.n + len(w.running) }
 // Enqueue appends a request to the queue at time now. The worker may be in the
 // middle of a planned run of passes; it then reports when the pass that is
 // under way ends, so that the caller can move the worker's next event there.
-func (w *Worker) Enqueue(s *Seq, now float64) (end float64, moved bool) {
+// begun says whether a pass that starts at now has started already.
+func (w *Worker) Enqueue(s *Seq, now float64, begun bool) (end float64, moved bool) {
 	w.waiting.pushBack(s)
 	w.stats.PeakWaiting = max(w.stats.PeakWaiting, int32(w.waiting.n))
 	if w.plan.n == 0 || w.closed {
 		return 0, false
 	}
-	return w.cutPlan(now), true
+	return w.cutPlan(now, begun), true
 }
 
 // Held returns how many of the leading blocks the pool holds.
@@ -173,11 +175,18 @@ func (w *Worker) level(blocks int32, now float64) {
 
 // Idle tells the worker that its last pass ended at now and no other starts.
 func (w *Worker) Idle(now float64) {
+	w.commitTokens()
 	if w.busySince >= 0 {
 		w.stats.BusyMS += now - w.busySince
 		w.busySince = -1
 	}
 	w.level(0, now)
+}
+
+// commitTokens counts the prefill tokens of a pass that has ended.
+func (w *Worker) commitTokens() {
+	w.stats.Committed += w.owed
+	w.owed = 0
 }
 
 // emit notes that pass p gives s a token.
