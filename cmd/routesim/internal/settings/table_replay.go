@@ -22,8 +22,8 @@ func (k Real) optional() Real { k.Optional = true; return k }
 // orNone returns the same range with none added, stored as the given number.
 func (k Int) orNone(is int64) Int { k.Optional, k.NoneIs = true, is; return k }
 
-// replayRows are the settings of the trace and of the load it puts on the fleet.
-func replayRows() []Setting {
+// traceRows are the settings of the trace.
+func traceRows() []Setting {
 	return []Setting{
 		{
 			Name: "trace-format", Group: Trace, Default: AutoFormat,
@@ -49,7 +49,14 @@ func replayRows() []Setting {
 			Name: "on-error", Group: Trace, Default: "fail", Kind: Choice{Words: []string{"fail", SkipRows}},
 			Help: "What to do with a malformed row: fail, or skip it and count it.",
 			Ref:  func(r *Run) any { return &r.OnError },
-		}, {
+		},
+	}
+}
+
+// loadRows are the settings of the load that the trace puts on the fleet.
+func loadRows() []Setting {
+	return []Setting{
+		{
 			Name: "arrival-speedup-ratio", Group: Load, Default: "1", Kind: positive,
 			Help: "Divides recorded arrivals and think times: 2 doubles the load.",
 			Ref:  func(r *Run) any { return &r.ArrivalSpeedup },
@@ -77,9 +84,9 @@ func replayRows() []Setting {
 	}
 }
 
-// engineRows are the settings of the workers. Dict is the path in the oracle's
-// engine dictionary.
-func engineRows() []Setting {
+// workerRows are the settings of the fleet and of its workers' KV pools. Dict is
+// the path in the oracle's engine dictionary.
+func workerRows() []Setting {
 	return []Setting{
 		{
 			Name: "workers", Aliases: []string{"num-workers"}, Group: Fleet, Default: "8",
@@ -105,7 +112,14 @@ func engineRows() []Setting {
 			Kind: tokens.orNone(0),
 			Help: "Must equal --block-size if given: a router that hashes other blocks than the engine finds no overlap.",
 			Ref:  func(r *Run) any { return &r.RouterBlockSize },
-		}, {
+		},
+	}
+}
+
+// engineRows are the settings of the workers' schedulers.
+func engineRows() []Setting {
+	return []Setting{
+		{
 			Name: "max-model-len", Group: Fleet, Default: None, Unit: "tokens", Dict: "engine.max_model_len", Kind: tokens.orNone(0),
 			Help: "Context limit: a prompt of this length or longer is rejected.",
 			Ref:  func(r *Run) any { return &r.Engine.MaxModelLen },

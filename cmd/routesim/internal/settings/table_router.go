@@ -1,7 +1,7 @@
 package settings
 
-// costRows are the router's settings of cost and selection.
-func costRows() []Setting {
+// modeRows are the router's mode and preset, and its draws.
+func modeRows() []Setting {
 	return []Setting{
 		{
 			Name: "router-mode", Env: []string{"DYN_ROUTER_MODE"}, Group: Cost, Default: "kv",
@@ -15,7 +15,23 @@ func costRows() []Setting {
 			},
 			Help: "How requests are routed. Dynamo's own default is round-robin; routesim's is kv, the router it is about: its one deliberate departure.",
 			Ref:  func(r *Run) any { return &r.Router.Mode },
+		},
+		{
+			Name: "load-aware", Env: []string{"DYN_ROUTER_LOAD_AWARE"}, Group: Cost, Default: "false", Kind: Bool{},
+			Help: "Preset: kv mode with credit 0, active blocks and prefill tokens tracked, KV reuse not assumed. Wins over flags.",
+			Ref:  func(r *Run) any { return &r.LoadAware },
 		}, {
+			Name: "seed", Group: Cost, Default: "0", Kind: Int{Max: 1<<63 - 1},
+			Help: "Seed of the router's draws (ties, temperature). A request's draw depends only on the seed and its number.",
+			Ref:  func(r *Run) any { return &r.Seed },
+		},
+	}
+}
+
+// costRows are the router's settings of cost and selection.
+func costRows() []Setting {
+	return []Setting{
+		{
 			Name: "router-kv-overlap-score-credit", Field: "overlap_score_credit",
 			Env: []string{"DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT"}, Group: Cost, Default: "1", Kind: nonNegative,
 			Help: "Blocks of prefill work that one cached device block is credited with. 0 hides the cache from the cost.",
@@ -55,14 +71,6 @@ func costRows() []Setting {
 			Name: "router-temperature", Env: []string{"DYN_ROUTER_TEMPERATURE"}, Group: Cost, Default: "0", Kind: nonNegative,
 			Help: "Softmax temperature over the costs, scaled by their range. 0 takes the least cost, equals at random.",
 			Ref:  func(r *Run) any { return &r.Router.Temperature },
-		}, {
-			Name: "load-aware", Env: []string{"DYN_ROUTER_LOAD_AWARE"}, Group: Cost, Default: "false", Kind: Bool{},
-			Help: "Preset: kv mode with credit 0, active blocks and prefill tokens tracked, KV reuse not assumed. Wins over flags.",
-			Ref:  func(r *Run) any { return &r.LoadAware },
-		}, {
-			Name: "seed", Group: Cost, Default: "0", Kind: Int{Max: 1<<63 - 1},
-			Help: "Seed of the router's draws (ties, temperature). A request's draw depends only on the seed and its number.",
-			Ref:  func(r *Run) any { return &r.Seed },
 		},
 	}
 }
