@@ -1,13 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"routesim/cmd/routesim/internal/settings"
-	"routesim/reports/sidebyside"
+	"routesim/reports/table"
 	"routesim/workloads"
 )
 
@@ -100,20 +102,16 @@ func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*repla
 }
 
 func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outDir) error {
-	var sides [2]sidebyside.Run
+	var sides [2]table.Named
 	for i, run := range runs {
-		sides[i] = sidebyside.Run{Name: comparedModes[i], Summary: run.summary()}
+		sides[i] = table.Named{Name: comparedModes[i], Summary: run.summary()}
 	}
 	if dir != nil {
 		if err := o.writeFiles(runs, sides, dir); err != nil {
 			return err
 		}
 	}
-	write := sidebyside.Write
-	if o.format == "json" {
-		write = sidebyside.WriteJSON
-	}
-	if err := write(cmd.OutOrStdout(), sides[0], sides[1]); err != nil {
+	if err := o.writeDocument(cmd.OutOrStdout(), sides); err != nil {
 		return err
 	}
 	for i, run := range runs {
@@ -132,8 +130,26 @@ func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outD
 	return nil
 }
 
+// writeDocument writes the one document of standard output.
+func (o *compareOptions) writeDocument(w io.Writer, sides [2]table.Named) error {
+	if o.format != "json" {
+		return table.Compare(w, sides[0], sides[1], terminal(w, o.sys.environ))
+	}
+	var text bytes.Buffer
+	for i, side := range sides {
+		fmt.Fprintf(&text, "%s\n%q: ", [...]string{"{", ","}[i], side.Name)
+		if err := side.Summary.Write(&text); err != nil {
+			return err
+		}
+		text.Truncate(len(bytes.TrimRight(text.Bytes(), "\n")))
+	}
+	text.WriteString("\n}\n")
+	_, err := w.Write(text.Bytes())
+	return err
+}
+
 // writeFiles writes the result files of both runs and the picture.
-func (o *compareOptions) writeFiles(runs [2]*replayed, sides [2]sidebyside.Run, dir *outDir) error {
+func (o *compareOptions) writeFiles(runs [2]*replayed, sides [2]table.Named, dir *outDir) error {
 	for i, run := range runs {
 		sub, err := openOutDir(filepath.Join(o.output, sides[i].Name))
 		if err != nil {
