@@ -106,7 +106,7 @@ func (s *simulation) finish() *Result {
 		*out = Worker{
 			Requests: s.extra[i].requests, InputTokens: s.extra[i].input,
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
-			BusyMS: st.BusyMS, Passes: st.Passes,
+			BusyMS: st.BusyMS, Passes: st.Passes, OutOfRange: st.OutOfRange,
 			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,
 			Evictions: st.Evictions, Preemptions: st.Preemptions,
 		}

@@ -54,6 +54,9 @@ func (w *Worker) startPass(now float64) (float64, error) {
 
 	done := w.countBatch()
 	prefill, decode := w.opt.Timing.Step(&w.batch)
+	if w.ranger != nil && w.scheduled > 0 && !w.ranger.InRange(&w.batch) {
+		w.stats.OutOfRange++
+	}
 	end := (now + prefill) + decode
 	w.log = append(w.log, end)
 	w.emitTokens(done)

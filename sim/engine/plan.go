@@ -3,6 +3,8 @@ package engine
 import (
 	"math"
 	"sort"
+
+	"routesim/models"
 )
 
 // plan is the fast path. While every running request decodes, the queue is
@@ -178,6 +180,7 @@ func (w *Worker) finishPlan() {
 		return
 	}
 	w.Commit(math.Inf(1), true)
+	w.countOutOfRange()
 	n := int32(w.plan.n)
 	last := w.plan.first + w.plan.n - 1
 	for _, s := range w.running {
@@ -189,4 +192,21 @@ func (w *Worker) finishPlan() {
 	w.stats.Passes += w.plan.n
 	w.stats.OutputTokens += w.plan.n * int64(len(w.running))
 	w.plan.n = 0
+}
+
+// countOutOfRange counts the planned passes outside the timing model's range.
+// Contexts only grow, so they are the last ones.
+func (w *Worker) countOutOfRange() {
+	if w.ranger == nil {
+		return
+	}
+	k, sum := int64(len(w.running)), int64(0)
+	for _, s := range w.running {
+		sum += int64(s.length())
+	}
+	inside := sort.Search(int(w.plan.n), func(i int) bool {
+		b := models.Batch{DecodeSeqs: k, DecodeContext: sum + int64(i)*k, ScheduledTokens: k}
+		return !w.ranger.InRange(&b)
+	})
+	w.stats.OutOfRange += w.plan.n - int64(inside)
 }

@@ -34,6 +34,7 @@ type Stats struct {
 	PrefillTokens int64 // new prompt tokens computed
 	Committed     int64 // tokens scheduled for requests that scheduled prompt tokens
 	Passes        int64
+	OutOfRange    int64 // passes outside what the timing model was fitted to
 	Preemptions   int64
 	Evictions     int64
 	BusyMS        float64
@@ -64,6 +65,7 @@ type Options struct {
 type Worker struct {
 	Params
 	opt     Options
+	ranger  models.Ranger // nil where the timing model names no range
 	pool    *pool
 	Events  Events
 	waiting deque
@@ -99,8 +101,8 @@ type Worker struct {
 func NewWorker(p Params, o Options) *Worker {
 	w := &Worker{Params: p, opt: o, busySince: -1}
 	w.Events.limit = o.PromptBlocks
+	w.ranger, _ = o.Timing.(models.Ranger)
 	w.pool = newPool(p.NumGPUBlocks, o.Shift, &w.Events)
-	w.passNo, w.logBase = 0, 0
 	return w
 }
 
