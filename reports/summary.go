@@ -39,6 +39,7 @@ type Summary struct {
 
 // Goodput counts the completed requests that kept within the SLA.
 type Goodput struct {
+	Bounds      sim.SLA
 	Completed   int64
 	RequestRate float64 // requests/s
 	OutputRate  float64 // their tokens/s
@@ -72,7 +73,7 @@ func (s *Summary) addRequests(c *sim.Config, r *sim.Result) {
 	overhead := RequestMSByWorker(c)
 	var good *Goodput
 	if c.SLA.TTFT != nil || c.SLA.ITL != nil || c.SLA.E2E != nil {
-		good = &Goodput{}
+		good = &Goodput{Bounds: c.SLA}
 	}
 	var reused, reusedFirst, goodTokens int64
 	for i := range r.Requests {

@@ -313,7 +313,7 @@ func TestWaterfallRegretImbalance(t *testing.T) {
 	gone.Decision = sim.Decision{Cost: 3, MinCost: 2, Tied: 3, BestHeld: 1, CeilingHeld: 7}
 	r := build(2, a, b, gone)
 	r.Workers[0] = sim.Worker{BusyMS: 10, InputTokens: 640, OutputTokens: 160}
-	r.Workers[1] = sim.Worker{BusyMS: 30, InputTokens: 640, OutputTokens: 560}
+	r.Workers[1] = sim.Worker{BusyMS: 30, InputTokens: 640, OutputTokens: 560, PeakBlocks: 4096}
 	trace := plainTrace(t, 3)
 	c := testConfig(t, 2)
 	d := Summarize(trace, c, r).Routesim
@@ -323,7 +323,10 @@ func TestWaterfallRegretImbalance(t *testing.T) {
 	if want := (Regret{3, 1, 2, Number(2. / 3), 1, 2, Number(2. / 3)}); d.Regret != want {
 		t.Errorf("found %+v, expected %+v", d.Regret, want)
 	}
-	if want := (Imbalance{BusyMaxOverMean: 1.5, TokensCV: 0.2, Busiest: 1}); d.Imbalance != want {
+	if want := (Imbalance{
+		BusyMaxOverMean: 1.5, TokensCV: 0.2, Busiest: 1, BusiestShare: 0.75, Idlest: 0, IdlestShare: 0.25,
+		PeakKVUsage: 0.25, PeakKVWorker: 1,
+	}); d.Imbalance != want {
 		t.Errorf("found %+v, expected %+v", d.Imbalance, want)
 	}
 	if d.QueueWait.N != 3 || d.QueueWait.Max != 3 || d.QueueWait.Mean != 1 {

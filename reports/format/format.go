@@ -70,11 +70,14 @@ func Fixed(v float64, decimals int) string {
 // Percent writes a share of 1 in percent with one decimal and no sign: 86.7.
 func Percent(share float64) string { return Fixed(share*100, 1) }
 
-// Change writes a relative change in percent with sign and one decimal: -18.6 %.
-// It is Missing when there is no base to compare with.
+// Change writes a relative change in percent with sign and one decimal: -18.6 %,
+// or as a factor from tenfold on: 12.3x. It is Missing when there is no base to compare with.
 func Change(from, to float64) string {
 	if from == 0 || math.IsNaN(from) || math.IsNaN(to) || math.IsInf(from, 0) || math.IsInf(to, 0) {
 		return Missing
+	}
+	if factor := to / from; factor >= 10 {
+		return Sig(factor) + "x"
 	}
 	return signed((to-from)/math.Abs(from)*100, 1) + " %"
 }

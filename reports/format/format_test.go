@@ -19,7 +19,7 @@ func TestFormats(t *testing.T) {
 		{Sig(math.Inf(1)), "-"}, {Sig(1), "1.00"}, {Sig(0.9999), "1.00"},
 		{Fixed(-0.04, 1), "0.0"}, {Fixed(1234.56, 1), "1,234.6"}, {Fixed(1e30, 0), "1e+30"}, {Fixed(math.NaN(), 1), "-"},
 		{Percent(0.8667), "86.7"}, {Percent(1), "100.0"},
-		{Change(2, 1), "-50.0 %"}, {Change(1, 1.186), "+18.6 %"}, {Change(1, 1), "0.0 %"}, {Change(0, 1), "-"},
+		{Change(2, 1), "-50.0 %"}, {Change(1, 1.186), "+18.6 %"}, {Change(1, 1), "0.0 %"}, {Change(0, 1), "-"}, {Change(2, 19.98), "+899.0 %"}, {Change(2, 24.6), "12.3x"},
 		{Change(1, math.NaN()), "-"}, {Change(-2, -1), "+50.0 %"}, {Change(1, 1.00001), "0.0 %"},
 		{Points(0.284, 0.254), "-3.0 pp"}, {Points(math.NaN(), 1), "-"},
 		{Duration(3537000), "58m57s"}, {Duration(7500000), "2h05m"}, {Duration(12.34), "12.3ms"}, {Duration(2500), "2.50s"},
