@@ -26,12 +26,15 @@ func decodeDict(t *testing.T, text string) map[string]any {
 	return m
 }
 
-func TestSettingsReachTheSimulator(t *testing.T) {
+// settingsCase is a call of the oracle and how it changes the default settings.
+type settingsCase struct {
+	options, engine, router string
+	change                  func(s *settings)
+}
+
+func settingsCases() map[string]settingsCase {
 	bound := func(v float64) *float64 { return &v }
-	for name, c := range map[string]struct {
-		options, engine, router string
-		change                  func(s *settings)
-	}{
+	return map[string]settingsCase{
 		"defaults": {change: func(*settings) {}},
 		"nulls are defaults": {options: `{"num_workers": null, "replay_concurrency": null, "trace_block_size": null}`,
 			router: `{"router_queue_threshold": null}`, change: func(*settings) {}},
@@ -75,7 +78,11 @@ func TestSettingsReachTheSimulator(t *testing.T) {
 		"what replay does not honour": {router: `{"use_kv_events": false, "router_ttl_secs": 3, "router_event_threads": 1, "router_track_output_blocks": true}`,
 			change: func(*settings) {}},
 		"what only live workers have": {engine: `{"engine": {"emit_kv_events": true}, "startup_time": 3}`, change: func(*settings) {}},
-	} {
+	}
+}
+
+func TestSettingsReachTheSimulator(t *testing.T) {
+	for name, c := range settingsCases() {
 		t.Run(name, func(t *testing.T) {
 			got, err := readCall(call{mode: "kv_router", options: decodeDict(t, c.options), engine: decodeDict(t, c.engine), router: decodeDict(t, c.router)})
 			if err != nil {
