@@ -9,7 +9,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tools under testdata are not part of ./... and are named where they count.
 TOOLS = ./testdata/bench/... ./testdata/tools/...
 
-.PHONY: all build demo test race fuzz bench parity lint clean
+.PHONY: all build demo test properties race fuzz bench parity lint staticcheck clean
 
 all: build
 
@@ -18,18 +18,23 @@ build:
 
 # The bundled conversation trace in both router modes, side by side.
 demo: build
-	bin/routesim replay testdata/traces/mooncake_conversation.jsonl.zst --router-mode round-robin -o $(OUT)/round-robin --quiet --no-env > $(OUT)-round-robin.txt
+	bin/routesim compare testdata/traces/mooncake_conversation.jsonl.zst --workers 8 --no-env -o $(OUT)
+	@echo
+	@echo "Open $(OUT)/ttft.png"
 
 # TESTFLAGS=-v shows every test. What was left out is listed at the end.
 test:
-	$(GO) run ./testdata/tools/gotest $(TESTFLAGS) -short ./... $(TOOLS)
-	@echo "Run by .ci/run only: the race detector (make race), fuzzing (make fuzz), all"
-	@echo "recordings through the program (make parity), coverage of the command's scripts,"
-	@echo "tests marked as left out above."
+	$(GO) run ./testdata/tools/gotest $(TESTFLAGS) ./... $(TOOLS)
+	@echo "Run by .ci/run only: the race detector (make race), property tests with more"
+	@echo "draws (make properties), fuzzing (make fuzz), coverage of the command's scripts."
+
+# Property tests with ten times the usual number of draws.
+properties:
+	sh testdata/tools/properties.sh 1000
 
 # The race detector needs a C compiler.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short ./... $(TOOLS)
+	CGO_ENABLED=1 $(GO) test -race ./... $(TOOLS)
 
 fuzz:
 	sh testdata/tools/fuzz.sh $(FUZZTIME)

@@ -5,7 +5,7 @@ set -eu
 floor=${1:?usage: coverage.sh FLOOR, for example coverage.sh 80}
 profile=$(mktemp)
 trap 'rm -f "$profile"' EXIT
-go test -short -count=1 -run 'TestScripts' -coverpkg=./cmd/... -coverprofile="$profile" ./cmd/routesim
+go test -count=1 -run 'TestScripts' -coverpkg=./cmd/... -coverprofile="$profile" ./cmd/routesim
 awk -v floor="$floor" '
 	NR > 1 {
 		n[$1] = $2
