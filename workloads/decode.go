@@ -227,25 +227,38 @@ func (d *decoder) uints(to []uint64, field string, most uint64) ([]uint64, *Prob
 	if err != nil {
 		return to, d.syntax(err)
 	}
-	at := 0
+	from := len(to)
 	for i := 1; ; {
-		i += len(v[i:]) - len(bytes.TrimLeft(v[i:], " \t\r\n"))
+		i = skipSpace(v, i)
 		if v[i] == ']' {
 			return to, nil
 		}
-		end := i + bytes.IndexAny(v[i:], ", \t\r\n]")
+		end := i
+		for !endsNumber(v[end]) {
+			end++
+		}
 		n, ok := parseUint(v[i:end])
 		if !ok || n > most {
-			return to, &Problem{Field: field + "[" + strconv.Itoa(at) + "]", Found: element(v[i:]),
+			return to, &Problem{Field: field + "[" + strconv.Itoa(len(to)-from) + "]", Found: element(v[i:]),
 				Want: "a whole number from 0 to " + strconv.FormatUint(most, 10)}
 		}
 		to = append(to, n)
-		at++
-		i = end + len(v[end:]) - len(bytes.TrimLeft(v[end:], " \t\r\n"))
-		if v[i] == ',' {
+		if i = skipSpace(v, end); v[i] == ',' {
 			i++
 		}
 	}
+}
+
+// skipSpace returns the first offset from i on that holds no white space.
+func skipSpace(v []byte, i int) int {
+	for v[i] == ' ' || v[i] == '\t' || v[i] == '\r' || v[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+func endsNumber(c byte) bool {
+	return c == ',' || c == ']' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
 }
 
 // element returns the first value in the rest of a valid list.

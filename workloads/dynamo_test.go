@@ -53,6 +53,31 @@ func TestDynamoStart(t *testing.T) {
 	}
 }
 
+// TestDynamoTies: of two requests with the same start, the one that took less
+// time comes first, whatever the times of their events; Dynamo 1.6.1 took the
+// same row first in each case.
+func TestDynamoTies(t *testing.T) {
+	const head = `"output_tokens":2,"request_received_ms":1000`
+	for _, c := range []struct {
+		name   string
+		a, b   string
+		endA   int
+		bFirst bool
+	}{
+		{"durations against events", `,"total_time_ms":300`, `,"total_time_ms":100`, 1100, true},
+		{"no duration, a later event", ``, `,"total_time_ms":200`, 1300, true},
+		{"no duration, an earlier event", ``, `,"total_time_ms":200`, 1100, false},
+		{"endless duration", `,"total_time_ms":1e300`, ``, 1300, true},
+		{"another whole ms", `,"total_time_ms":100.6`, `,"total_time_ms":100.4`, 1300, true},
+		{"the same whole ms", `,"total_time_ms":100.4`, `,"total_time_ms":100.1`, 1300, false},
+	} {
+		tr := mustOpen(t, ev(c.endA, `"request_id":"a",`+head+c.a, "1")+ev(1200, `"request_id":"b",`+head+c.b, "2"), Options{})
+		if got := tr.RequestID(0) == "b"; got != c.bFirst {
+			t.Errorf("%s: %s comes first", c.name, tr.RequestID(0))
+		}
+	}
+}
+
 func TestDynamoRecorded(t *testing.T) {
 	text := ev(1200, `"request_id":"b","output_tokens":2,"request_received_ms":1001`, "1") +
 		ev(1300, `"request_id":"a","output_tokens":2,"request_received_ms":1000,"ttft_ms":41.5,"avg_itl_ms":7,"total_time_ms":300.25,"cached_tokens":4,`+

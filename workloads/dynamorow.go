@@ -378,8 +378,9 @@ func (ev *dynamoEvent) start() uint64 {
 // finish returns when the request ended, in ms of the unix clock: its start and
 // its recorded duration in whole ms; without one, the time of the event.
 func (ev *dynamoEvent) finish() uint64 {
-	if took := math.Round(ev.row.total); took >= 0 {
-		return ev.start() + uint64(took)
+	took := math.Round(ev.row.total)
+	if !(took >= 0) {
+		return ev.end
 	}
-	return ev.end
+	return ev.start() + uint64(min(took, 1<<62)) // both halves of the sum are below 2^63
 }

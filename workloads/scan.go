@@ -162,23 +162,36 @@ func (c *scanner) text() ([]byte, bool) {
 	}
 }
 
-// digits reads an unsigned integer of at most 19 digits; longer ones may still
-// be right, which the decoder decides. A fraction or an exponent is left for
-// the caller to stumble over.
+// digits reads an unsigned integer below 2^64. A fraction or an exponent is
+// left for the caller to stumble over.
 func (c *scanner) digits() (uint64, bool) {
 	s, p := c.s, c.p
 	n := uint64(0)
+	for p+8 <= len(s) {
+		more, size := leadingDigits(binary.LittleEndian.Uint64(s[p:]))
+		n = n*pow10[size] + more
+		if p += size; size < 8 {
+			break
+		}
+	}
 	for d := s[p] - '0'; d <= 9; d = s[p] - '0' {
 		n = n*10 + uint64(d)
 		p++
 	}
 	size := p - c.p
-	if size == 0 || size > 19 || size > 1 && s[c.p] == '0' {
+	if size == 0 || size > 20 || size > 1 && s[c.p] == '0' {
+		return 0, false
+	}
+	// Twenty digits fit if they begin with 1 and n did not wrap around: what
+	// wraps is below 2*10^19 - 2^64.
+	if size == 20 && (s[c.p] != '1' || n < 1e19) {
 		return 0, false
 	}
 	c.p = p
 	return n, true
 }
+
+var pow10 = [...]uint64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 func (c *scanner) count() (int64, bool) {
 	n, ok := c.digits()
@@ -286,16 +299,12 @@ func (c *scanner) hashIDs(r *rawRow) bool {
 }
 
 // leadingDigits reads the digits that eight bytes begin with (the first byte
-// lowest) and returns their value and number; all eight being digits, the value
-// means nothing.
+// lowest) and returns their value and number.
 func leadingDigits(w uint64) (n uint64, size int) {
-	const each = 0x0101010101010101
-	w ^= '0' * each // a digit is now its value, anything else is above 9
+	const each = 0x0101010101010101 // times a byte: that byte in each place
+	w ^= '0' * each                 // a digit is now its value, anything else is above 9
 	other := (w | (w&^(0x80*each) + 0x76*each)) & (0x80 * each)
 	size = bits.TrailingZeros64(other) / 8
-	if size == 0 || size == 8 {
-		return 0, size
-	}
 	w <<= 64 - 8*size // leading zeros before the digits
 	// Pairs, then fours, then all eight, the more significant ones lower.
 	w = (w*10 + w>>8) & 0x00ff00ff00ff00ff
