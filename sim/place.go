@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+
 	"routesim/sim/router"
 )
 
@@ -11,9 +13,6 @@ func (s *simulation) arrive(row int32, at float64) {
 	r.Arrival = at
 	r.InputTokens = q.seq.Prompt
 	s.res.Released++
-	if m := s.cfg.Fleet[0].Engine.MaxModelLen; m > 0 && int64(q.seq.Prompt)+int64(q.seq.Output) > int64(m) {
-		s.res.OverLength++
-	}
 	r.Decision.CeilingHeld = min(s.seen.add(q, s.prompts), s.reusable(q))
 
 	if s.router == nil {
@@ -61,9 +60,13 @@ func (s *simulation) place(q *request, c router.Choice) {
 	d.Cost, d.MinCost = c.Terms.Cost, c.MinCost
 	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
 	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
+	d.Forced = s.router != nil && s.forced(row) >= 0
 	s.noteHeld(q, d, int(c.Worker))
 
 	w := int(c.Worker)
+	if m := s.workers[w].MaxModelLen; m > 0 && int64(q.seq.Prompt)+int64(q.seq.Output) > int64(m) {
+		s.res.OverLength++
+	}
 	s.extra[w].requests++
 	s.extra[w].input += int64(q.seq.Prompt)
 	end, moved := s.workers[w].Enqueue(&q.seq, s.now, s.begun > w)
@@ -78,19 +81,14 @@ func (s *simulation) place(q *request, c router.Choice) {
 }
 
 // idle reports whether worker w runs no pass.
-func (s *simulation) idle(w int) bool { return s.ends[w] > maxTime }
-
-// maxTime is below +Inf and above every time of a run.
-const maxTime = 1.7976931348623157e308
+func (s *simulation) idle(w int) bool { return math.IsInf(s.ends[w], 1) }
 
 // noteHeld records what the engines hold of the prompt at this moment: the
 // truth beside the router's belief.
 func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 	blocks := q.req.Blocks[:s.reusable(q)]
 	for i, w := range s.workers {
-		if s.router == nil {
-			w.Commit(s.now, s.begun > i)
-		}
+		w.Commit(s.now, s.begun > i)
 		held := w.Held(blocks)
 		d.BestHeld = max(d.BestHeld, held)
 		if i == chosen {
