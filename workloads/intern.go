@@ -4,11 +4,16 @@ import "runtime"
 
 // u64Table maps 64-bit keys to 32-bit values: open addressing with linear
 // probing. Keys and values lie in order of insertion, so a slot is 4 bytes and
-// rehashing never reads the old slots.
+// rehashing never reads the old slots. A slot holds the key's index plus one in
+// its low bits, 0 if it is free, and in the bits that are left a part of the
+// key's hash, so that foreign keys are seldom looked at: each look is a miss in
+// the processor's caches once the table is large.
 type u64Table struct {
 	keys  []uint64
 	vals  []uint32
-	slots []uint32 // index into keys plus one, 0 where free
+	slots []uint32
+
+	touched uint32 // makes touch's reads matter to the compiler
 }
 
 // mix is the finalizer of MurmurHash3: every input bit reaches every output bit.
@@ -25,21 +30,23 @@ func (t *u64Table) get(key uint64) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	mask := uint64(len(t.slots) - 1)
-	for at := mix(key) & mask; ; at = (at + 1) & mask {
+	mask := uint32(len(t.slots) - 1)
+	h := mix(key)
+	tag := uint32(h>>32) &^ mask
+	for at := uint32(h) & mask; ; at = (at + 1) & mask {
 		s := t.slots[at]
-		if s == 0 {
+		if s&mask == 0 {
 			return 0, false
 		}
-		if t.keys[s-1] == key {
-			return t.vals[s-1], true
+		if i := s&mask - 1; s&^mask == tag && t.keys[i] == key {
+			return t.vals[i], true
 		}
 	}
 }
 
 // add inserts a key that is not in the table.
 func (t *u64Table) add(key uint64, val uint32) {
-	if 4*(len(t.keys)+1) > 3*len(t.slots) {
+	if 3*(len(t.keys)+1) > 2*len(t.slots) {
 		t.rehash()
 	}
 	t.keys = append(room(t.keys, 1), key)
@@ -48,32 +55,46 @@ func (t *u64Table) add(key uint64, val uint32) {
 }
 
 func (t *u64Table) place(key uint64, s uint32) {
-	mask := uint64(len(t.slots) - 1)
-	at := mix(key) & mask
+	mask := uint32(len(t.slots) - 1)
+	h := mix(key)
+	at := uint32(h) & mask
 	for t.slots[at] != 0 {
 		at = (at + 1) & mask
 	}
-	t.slots[at] = s
+	t.slots[at] = s | uint32(h>>32)&^mask
 }
 
 func (t *u64Table) rehash() {
-	n := max(64, 2*len(t.slots))
+	size := max(64, 2*len(t.slots))
 	t.slots = nil
-	if n > bigSlab {
+	if size > bigSlab {
 		runtime.GC()
 	}
-	t.slots = make([]uint32, n)
+	t.slots = make([]uint32, size)
 	for i, key := range t.keys {
 		t.place(key, uint32(i+1))
 	}
 }
+
+// touch reads the slots of keys that are about to be looked up. The reads do
+// not wait for each other, as those of whole look-ups do.
+func (t *u64Table) touch(keys []uint64) {
+	mask := uint32(len(t.slots) - 1)
+	for _, key := range keys {
+		t.touched ^= t.slots[uint32(mix(key))&mask]
+	}
+}
+
+// cached is the number of slots up to which they stay in the processor's caches
+// by themselves.
+const cached = 1 << 16
 
 // bigSlab is the number of entries from which a replaced slab is collected at
 // once.
 const bigSlab = 1 << 22
 
 // room returns s with space for n more entries. It doubles small slabs and
-// grows large ones by half; a large slab that was replaced is collected at
+// grows large ones by a quarter; a large slab that was replaced is collected at
 // once, since the slabs hold no pointers (a collection is nearly free) and the
 // garbage of their growth would otherwise double the peak.
 func room[T any](s []T, n int) []T {
@@ -82,7 +103,7 @@ func room[T any](s []T, n int) []T {
 	}
 	more := cap(s)
 	if more > bigSlab/4 {
-		more /= 2
+		more /= 4
 	}
 	grown := make([]T, len(s), max(len(s)+n, cap(s)+more, 1024))
 	copy(grown, s)
@@ -220,6 +241,9 @@ type interner struct {
 // than the work.
 func (t *interner) prompt(ids []uint64, nodes []uint32) {
 	direct, first := t.ids.direct, t.nodes.first
+	if len(t.ids.sparse.slots) > cached {
+		t.ids.sparse.touch(ids)
+	}
 	parent := root
 	for i, id := range ids {
 		var block uint32

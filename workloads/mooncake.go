@@ -131,8 +131,12 @@ func (b *Builder) reserve(share float64) {
 	t.isl, t.osl = room(t.isl, rows), room(t.osl, rows)
 	t.nodeOff = room(t.nodeOff, rows)
 	t.nodes = room(t.nodes, more(len(t.nodes)))
-	b.in.nodes.first = room(b.in.nodes.first, more(int(b.in.nodes.n)))
-	if len(b.in.ids.sparse.keys) == 0 {
-		b.in.ids.direct = room(b.in.ids.direct, more(int(b.in.ids.n)))
+	// The share of blocks seen for the first time falls as the trace goes on.
+	fresh := more(int(b.in.nodes.n)) * 3 / 4
+	b.in.nodes.first = room(b.in.nodes.first, fresh)
+	if s := &b.in.ids.sparse; len(s.keys) > int(b.in.ids.n)/2 {
+		s.keys, s.vals = room(s.keys, fresh), room(s.vals, fresh)
+	} else {
+		b.in.ids.direct = room(b.in.ids.direct, fresh)
 	}
 }
