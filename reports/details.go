@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"math"
 
-	"routesim/models"
 	"routesim/sim"
 	"routesim/sim/metrics"
 	"routesim/sim/router"
@@ -34,7 +33,10 @@ type Details struct {
 	Waterfall       Waterfall  `json:"waterfall"`
 	Regret          Regret     `json:"regret"`
 	Imbalance       Imbalance  `json:"imbalance"`
-	Warnings        []Warning  `json:"warnings"`
+	// Profiles has an entry for each worker group that a GPU profile models.
+	Profiles []ProfileFacts `json:"profile"`
+	Groups   []GroupFigures `json:"groups"` // by worker group
+	Warnings []Warning      `json:"warnings"`
 }
 
 // Meta is what only the caller knows of a run.
@@ -135,7 +137,8 @@ type Imbalance struct {
 func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Details {
 	decisions := DecisionDigest(r)
 	d := Details{
-		Meta: Meta{Environment: []string{}, Model: []string{}, Notes: []string{}},
+		Meta:     Meta{Environment: []string{}, Model: []string{}, Notes: []string{}},
+		Profiles: []ProfileFacts{}, Groups: groupFigures(c, r, s),
 		Seed: c.Seed, RouterMode: c.Router.Mode.String(), Loop: "open", Workers: c.Workers(),
 		Trace:           TraceFacts{Format: t.Format(), Rows: t.Len(), Skipped: len(t.Skipped()), BlockSize: t.BlockSize()},
 		DecisionDigest:  hex.EncodeToString(decisions[:]),
@@ -147,11 +150,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 		d.Loop = "closed"
 	}
 	for _, g := range c.Fleet {
-		name := ""
-		if m, ok := g.Timing.(models.Describer); ok {
-			name = m.Describe()
-		}
-		d.Timing = append(d.Timing, name)
+		d.Timing = append(d.Timing, timingName(&g))
 	}
 	waits := make([]float64, 0, len(r.Routed))
 	for _, row := range r.Routed {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"routesim/sim/engine"
+	"routesim/sim/metrics"
 	"routesim/workloads"
 )
 
@@ -20,6 +21,9 @@ func newResult(t *workloads.Trace, workers int, c *Config) *Result {
 			SecondToken: NaN, LastToken: NaN, Terminal: NaN,
 			InputTokens: t.InputTokens(i), Worker: -1, Order: -1,
 		}
+	}
+	if len(c.Fleet) > 1 {
+		r.GroupGaps = make([]metrics.Gaps, len(c.Fleet))
 	}
 	if c.KeepAdmissions {
 		r.AdmissionLog = make([][]Admission, t.Len())
@@ -59,17 +63,27 @@ func (s *simulation) noteTokens(w int, q *engine.Seq, r *Request) {
 	if q.Generated == 0 {
 		return
 	}
+	var group *metrics.Gaps
+	if s.res.GroupGaps != nil {
+		group = &s.res.GroupGaps[s.extra[w].group]
+	}
 	n, last, hash := 0, 0.0, uint64(tokenHashSeed)
 	s.workers[w].TokenTimes(q, func(times []float64) {
 		if n == 0 {
 			r.FirstToken = times[0]
 		} else {
 			s.res.Gaps.AddGap(times[0] - last)
+			if group != nil {
+				group.AddGap(times[0] - last)
+			}
 		}
 		if n < 2 && n+len(times) >= 2 {
 			r.SecondToken = times[1-n]
 		}
 		s.res.Gaps.AddTimes(times)
+		if group != nil {
+			group.AddTimes(times)
+		}
 		for _, t := range times {
 			hash = (hash ^ math.Float64bits(t)) * tokenHashPrime
 			hash ^= hash >> 29

@@ -101,11 +101,13 @@ type Result struct {
 	Released               int     // requests that reached the router
 
 	Gaps metrics.Gaps // ITL and its inverse, over all token gaps of completed requests
+	// GroupGaps is the same by worker group, only with several groups.
+	GroupGaps []metrics.Gaps
 
 	QueuePeak   int         // most requests waiting in the router at once
 	TokenDigest [32]byte    // over all token times of the requests that ended
 	Stopped     bool        // ended early: MaxSimTimeMS or an interrupt
-	OverLength  int         // requests with prompt + output above max_model_len
+	OverLength  int         // requests with prompt + output above their worker's max_model_len
 	TokenTimes  [][]float64 // by row, only with Config.KeepTokenTimes
 	// AdmissionLog holds every admission by row, only with Config.KeepAdmissions.
 	AdmissionLog [][]Admission

@@ -53,7 +53,11 @@ type request struct {
 	req router.Request
 }
 
-type workerTotals struct{ requests, input int64 }
+// workerTotals are what the engine does not count of its worker.
+type workerTotals struct {
+	group           int // of the fleet
+	requests, input int64
+}
 
 // Run replays the trace under the configuration. It returns an error for a
 // configuration that cannot run and for a worker that cannot make progress; a
@@ -89,8 +93,9 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 		res: newResult(t, n, c), extra: make([]workerTotals, n),
 	}
 	var limits []int32
-	for _, g := range c.Fleet {
+	for i, g := range c.Fleet {
 		for range g.Count {
+			s.extra[len(s.workers)].group = i
 			w := engine.NewWorker(g.Engine, engine.Options{
 				Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
 				Plain: c.Plain || p.dynamic != nil, KeepAdmissions: c.KeepAdmissions,

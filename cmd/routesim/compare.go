@@ -90,8 +90,7 @@ func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*repla
 		if i == 0 {
 			runs[i], dir, err = o.prepare(cmd, args, r)
 		} else {
-			runs[i] = &replayed{settings: r, paths: args}
-			runs[i].config, err = simConfig(&r.Run)
+			runs[i], err = newReplayed(r, args)
 		}
 		if err != nil {
 			dir.discard()
@@ -157,6 +156,18 @@ func (o *compareOptions) writeFiles(runs [2]*replayed, sides [2]table.Named, dir
 		}
 		defer sub.discard()
 		if err := run.writeFiles(sub, sides[i].Summary); err != nil {
+			return err
+		}
+	}
+	if len(ttfts(runs[0])) > 0 && len(ttfts(runs[1])) > 0 {
+		picture, err := ttftPicture(runs, sides)
+		if err != nil {
+			return err
+		}
+		if err := dir.add("ttft.png", picture.WritePNG); err != nil {
+			return err
+		}
+		if err := dir.add("ttft.svg", picture.WriteSVG); err != nil {
 			return err
 		}
 	}

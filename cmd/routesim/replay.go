@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -83,5 +84,28 @@ func (o *replayOptions) print(w io.Writer, r *settings.Resolved) error {
 	case "csv":
 		return r.WriteCSV(w)
 	}
-	return r.WriteYAML(w)
+	if err := r.WriteYAML(w); err != nil {
+		return err
+	}
+	return writeWorkers(w, r)
+}
+
+// writeWorkers adds what the settings amount to for each group of workers that
+// a profile models, as comments.
+func writeWorkers(w io.Writer, r *settings.Resolved) error {
+	if r.Run.Timing != "" {
+		return nil
+	}
+	_, facts, err := fleetOf(&r.Run)
+	if err != nil {
+		return err
+	}
+	for i := range facts {
+		f := &facts[i]
+		if _, err := fmt.Fprintf(w, "# %d x %s (grade %s): num-gpu-blocks %d, max-model-len %d, max-num-seqs %d, max-num-batched-tokens %d\n",
+			f.Count, f.ID, f.Grade, f.KVBlocks, f.MaxModelLen, f.KVBasis.MaxNumSeqs, f.KVBasis.BatchedTokens); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -52,6 +52,7 @@ func (run *replayed) summary() *reports.Summary {
 	for _, v := range run.settings.Environment {
 		d.Environment = append(d.Environment, v.Name+"="+v.Value)
 	}
+	s.SetProfiles(run.profiles)
 	d.Notes = append(d.Notes, run.settings.Warnings...)
 	d.Trace.Name = run.traceName()
 	digest := reports.TraceDigest(run.trace)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"routesim/cmd/routesim/internal/settings"
+	"routesim/reports"
 	"routesim/sim"
 	"routesim/workloads"
 )
@@ -61,12 +62,13 @@ func (o *runOptions) resolve() (*settings.Resolved, error) {
 }
 
 // prepare checks everything that can be checked before the trace is read, and
-// says on standard error what the environment did and what was given in vain.
+// says on standard error what the environment did, what models the workers and
+// what was given in vain.
 func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Resolved) (*replayed, *outDir, error) {
 	if len(args) == 0 {
 		return nil, nil, fmt.Errorf("%s: expected a TRACE (a file, or - for standard input)", cmd.CommandPath())
 	}
-	config, err := simConfig(&r.Run)
+	run, err := newReplayed(r, args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,29 +83,34 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 		for _, v := range r.Environment {
 			fmt.Fprintf(w, "environment: %s=%s sets %s\n", v.Name, v.Value, v.Setting)
 		}
+		nameProfiles(w, run.profiles)
 	}
 	for _, text := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", text)
 	}
-	return &replayed{settings: r, paths: args, config: config}, dir, nil
+	for _, warning := range reports.ProfileWarnings(run.profiles) {
+		fmt.Fprintf(w, "warning: %s\n", warning.Text)
+	}
+	return run, dir, nil
 }
 
-// simConfig turns resolved settings into the simulator's configuration.
-func simConfig(run *settings.Run) (*sim.Config, error) {
-	timing, err := run.StepModel()
+// newReplayed turns resolved settings into a run that is ready to read its
+// trace.
+func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
+	s := &r.Run
+	fleet, profiles, err := fleetOf(s)
 	if err != nil {
 		return nil, err
 	}
-	c := sim.DefaultConfig(run.Workers, timing)
-	c.Fleet[0].Engine = run.Engine
-	c.Fleet[0].GPUs = int32(run.TensorParallel)
-	c.Router = run.Router
-	c.SLA = sim.SLA{TTFT: run.SLATTFTMS, ITL: run.SLAITLMS, E2E: run.SLAE2EMS}
-	c.Seed = run.Seed
-	c.ArrivalSpeedup = run.ArrivalSpeedup
-	c.Concurrency = run.Concurrency
-	c.MaxSimTimeMS = run.MaxSimTimeMS
-	return &c, c.Validate()
+	c := &sim.Config{
+		Fleet: fleet, Router: s.Router,
+		SLA:            sim.SLA{TTFT: s.SLATTFTMS, ITL: s.SLAITLMS, E2E: s.SLAE2EMS},
+		Seed:           s.Seed,
+		ArrivalSpeedup: s.ArrivalSpeedup,
+		Concurrency:    s.Concurrency,
+		MaxSimTimeMS:   s.MaxSimTimeMS,
+	}
+	return &replayed{settings: r, paths: paths, config: c, profiles: profiles}, c.Validate()
 }
 
 // replayed is a run, from its settings to its result.
@@ -111,6 +118,7 @@ type replayed struct {
 	settings *settings.Resolved
 	paths    []string // of the trace
 	config   *sim.Config
+	profiles []reports.ProfileFacts // of the groups that have one
 	trace    *workloads.Trace
 	result   *sim.Result
 	reading  time.Duration // wall-clock time of reading the trace

@@ -68,13 +68,12 @@ func (o *validateOptions) run(cmd *cobra.Command, args []string) error {
 // fit gives the run the recorded fleet.
 func (o *validateOptions) fit(w io.Writer, run *replayed, plan *validation.Plan) error {
 	n := len(plan.Workers)
-	if run.settings.Explicit("workers") {
-		if run.settings.Run.Workers < n {
-			return fmt.Errorf("workers: found %d, expected at least the %d recorded in the trace", run.settings.Run.Workers, n)
-		}
-		n = run.settings.Run.Workers
+	switch given := run.config.Workers(); {
+	case !run.settings.Explicit("workers"):
+		run.setWorkers(n)
+	case given < n:
+		return fmt.Errorf("workers: found %d, expected at least the %d recorded in the trace", given, n)
 	}
-	run.config.Fleet[0].Count = n
 	run.config.Force = plan.Force
 	if run.config.Router.Mode != router.KV {
 		fmt.Fprintf(w, "warning: router-mode %s scores no decision\n", run.config.Router.Mode)
@@ -85,6 +84,14 @@ func (o *validateOptions) fit(w io.Writer, run *replayed, plan *validation.Plan)
 		}
 	}
 	return nil
+}
+
+// setWorkers gives a fleet of one group another size.
+func (run *replayed) setWorkers(n int) {
+	run.config.Fleet[0].Count = n
+	for i := range run.profiles {
+		run.profiles[i].Count = n
+	}
 }
 
 func (o *validateOptions) report(cmd *cobra.Command, run *replayed, plan *validation.Plan, dir *outDir) error {

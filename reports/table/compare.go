@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"routesim/reports"
 	"routesim/reports/format"
@@ -117,6 +118,10 @@ func Compare(w io.Writer, base, other Named, o Options) error {
 	p.line("")
 	p.entry("runs", fmt.Sprintf("decisions %s and %s, seed %d and %d",
 		short(a.Routesim.DecisionDigest), short(b.Routesim.DecisionDigest), a.Routesim.Seed, b.Routesim.Seed))
+	p.models(&a.Routesim)
+	if !slices.Equal(a.Routesim.Timing, b.Routesim.Timing) {
+		p.models(&b.Routesim)
+	}
 	p.warn(base, other)
 	if o.Next != "" {
 		p.line("")

@@ -25,6 +25,7 @@ func Run(w io.Writer, s *reports.Summary, o Options) error {
 	p.counts(s)
 	p.line("")
 	p.routing(s)
+	p.groups(s)
 	p.remarks(s)
 	_, err := io.WriteString(w, p.String())
 	return err
@@ -227,16 +228,7 @@ func (p *page) bar(worker int, share, most reports.Number) string {
 
 func (p *page) remarks(s *reports.Summary) {
 	d := &s.Routesim
-	for i, name := range d.Timing {
-		if i > 0 && name == d.Timing[i-1] {
-			continue
-		}
-		text := p.printable(name)
-		if i < len(d.Model) && d.Model[i] != "" {
-			text += ", " + p.printable(d.Model[i])
-		}
-		p.entry("model", text)
-	}
+	p.models(d)
 	for _, w := range d.Warnings {
 		p.styledEntry(yellow, "warning", p.printable(w.Text))
 	}

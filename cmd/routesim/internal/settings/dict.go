@@ -171,6 +171,9 @@ func (r *dictReader) unknown(path string) error {
 // its own (an absent limit).
 func (r *dictReader) take(s *Setting, path string, raw json.RawMessage) error {
 	text := string(raw)
+	if s.Dict == "engine.timing_model" && text == "null" {
+		return nil
+	}
 	if s.Dict == "engine.timing_model" {
 		var err error
 		if text, err = r.timing(path, raw); err != nil {
@@ -201,9 +204,6 @@ func (r *dictReader) timing(path string, raw json.RawMessage) (string, error) {
 		DecodeMS  *float64 `json:"decode_ms"`
 		Provider  string
 		Config    struct{ Path string }
-	}
-	if string(raw) == "null" {
-		return "null", nil
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()

@@ -56,6 +56,8 @@ func inUnit(unit string) string {
 
 func (k Real) bounds() string {
 	switch {
+	case k.Max < math.MaxFloat64 && k.Above:
+		return "above " + FormatReal(k.Min) + ", up to " + FormatReal(k.Max)
 	case k.Max < math.MaxFloat64:
 		return FormatReal(k.Min) + " to " + FormatReal(k.Max)
 	case k.Above:

@@ -28,6 +28,13 @@ type Kind interface {
 // None is the word for an absent value.
 const None = "none"
 
+// Auto is the word for a value that follows from the worker's profile or timing
+// model, and AutoValue the number that stands for it in a run.
+const (
+	Auto      = "auto"
+	AutoValue = -1
+)
+
 // isNone recognises the spellings of an absent value, Dynamo's included.
 func isNone(text string) bool {
 	switch strings.ToLower(strings.TrimSpace(text)) {
@@ -80,6 +87,8 @@ func FormatReal(v float64) string {
 // Expected describes the range.
 func (k Real) Expected() string {
 	switch {
+	case k.Max < math.MaxFloat64 && k.Above:
+		return orNone(k.Optional, fmt.Sprintf("a number above %s and up to %s", FormatReal(k.Min), FormatReal(k.Max)))
 	case k.Max < math.MaxFloat64:
 		return orNone(k.Optional, fmt.Sprintf("a number from %s to %s", FormatReal(k.Min), FormatReal(k.Max)))
 	case k.Above:
@@ -96,12 +105,16 @@ type Int struct {
 	Min, Max int64
 	Optional bool
 	NoneIs   int64 // what stands for none in the run's field
+	Auto     bool  // the word auto is a value, stored as AutoValue
 }
 
 // Parse reads a decimal whole number.
 func (k Int) Parse(text string) (Value, bool) {
 	if k.Optional && isNone(text) {
 		return Value{None: true, Int: k.NoneIs, Text: None}, true
+	}
+	if k.Auto && strings.EqualFold(strings.TrimSpace(text), Auto) {
+		return Value{Int: AutoValue, Text: Auto}, true
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < k.Min || v > k.Max {
@@ -112,11 +125,23 @@ func (k Int) Parse(text string) (Value, bool) {
 
 // Expected describes the range.
 func (k Int) Expected() string {
-	return orNone(k.Optional, fmt.Sprintf("a whole number from %d to %d", k.Min, k.Max))
+	text := fmt.Sprintf("a whole number from %d to %d", k.Min, k.Max)
+	if k.Auto && k.Optional {
+		return text + ", " + Auto + " or " + None
+	}
+	if k.Auto {
+		return text + ", or " + Auto
+	}
+	return orNone(k.Optional, text)
 }
 
 // Meta is the placeholder in help texts.
-func (k Int) Meta() string { return metaOrNone("N", k.Optional) }
+func (k Int) Meta() string {
+	if k.Auto {
+		return metaOrNone("N|"+Auto, k.Optional)
+	}
+	return metaOrNone("N", k.Optional)
+}
 
 // Bool is a switch.
 type Bool struct{}

@@ -190,11 +190,11 @@ func TestErrors(t *testing.T) {
 		{"unknown key", file("workers: 2\nblock_sise: 3\n"), nil, "FILE:2: block_sise: found an unknown key (did you mean block-size?), expected a setting of routesim replay (see routesim replay --help)"},
 		{"same setting twice", file("workers: 2\nnum_workers: 3\n"), nil, "FILE:2: num_workers: found the setting of line 1 again, expected each setting once"},
 		{"same key twice", file("workers: 2\nworkers: 3\n"), nil, `FILE:2: expected valid YAML: mapping key "workers" already defined at [1:1]`},
-		{"a list", file("workers: [2]\n"), nil, "FILE:1: workers: found [2], expected a whole number from 1 to 65535"},
+		{"a list", file("workers: [2]\n"), nil, "FILE:1: workers: found [2], expected a number of workers from 1 to 65535, or groups such as 6xPROFILE,2xPROFILE@max_num_seqs=64"},
 		{"not a mapping", file("- workers\n"), nil, `FILE:1: found "- workers", expected a mapping (key: value)`},
 		{"two documents", file("workers: 2\n---\nworkers: 2\n"), nil, "FILE:3: found a second document, expected one document"},
 		{"a number as key", file("1: 2\n"), nil, "FILE:1: found 1, expected the name of a setting"},
-		{"null", file("workers:\n"), nil, "FILE:1: workers: found none, expected a whole number from 1 to 65535"},
+		{"null", file("workers:\n"), nil, "FILE:1: workers: found none, expected a number of workers from 1 to 65535, or groups such as 6xPROFILE,2xPROFILE@max_num_seqs=64"},
 		{"policy section", Input{}, policy("worker_selection:\n  aggregated: default\n"), "FILE:1: worker_selection: found a section that is not supported, expected only the router section"},
 		{"policy typo", Input{}, policy("roter:\n  router_ttl_secs: 1\n"), "FILE:1: roter: found an unknown key (did you mean router?), expected the router section"},
 		{"policy key", Input{}, policy("router:\n  overlap_score_credit: 1\n"), "FILE:2: router.overlap_score_credit: found an unknown key, expected a setting of a policy file's router section"},
@@ -207,7 +207,7 @@ func TestErrors(t *testing.T) {
 		{"dict fraction", dict(`{"block_size":1.5}`), nil, "--extra-engine-args: engine.block_size: found 1.5, expected a whole number from 2 to 2147483647"},
 		{"dict twice", dict(`{"block_size":64,"engine":{"block_size":32}}`), nil, "--extra-engine-args: engine.block_size: found the key again, expected each key once"},
 		{"dict backend", dict(`{"engine":{"backend":"sglang"}}`), nil, "--extra-engine-args: engine.backend: found sglang, expected vllm (routesim does not model it)"},
-		{"dict file", dict(write("{\n \"engine\": {\n  \"max_num_seqs\": 0}}")), nil, "FILE:3: engine.max_num_seqs: found 0, expected a whole number from 1 to 2147483647, or none"},
+		{"dict file", dict(write("{\n \"engine\": {\n  \"max_num_seqs\": 0}}")), nil, "FILE:3: engine.max_num_seqs: found 0, expected a whole number from 1 to 2147483647, auto or none"},
 		{"dict not an object", dict(write("[1]")), nil, "FILE:1: found something else, expected a JSON object"},
 		{"dict trailing", dict(`{} {}`), nil, "--extra-engine-args: found {, expected nothing after the object"},
 		{"dict timing", dict(`{"timing_model":{"type":"fixed","prefill_ms":3}}`), nil, `--extra-engine-args: engine.timing_model: found {"type":"fixed","prefill_ms":3}, expected type polynomial, fixed with prefill_ms and decode_ms, or external with provider dynamo_profile and config.path`},
@@ -215,7 +215,7 @@ func TestErrors(t *testing.T) {
 		{"sla", Input{}, []string{"--sla-e2e-ms=5", "--sla-itl-ms=5"}, "sla-e2e-ms: found together with sla-ttft-ms or sla-itl-ms, expected one or the other"},
 		{"keyed without key", Input{}, []string{"--router-tracking-hash=keyed-xxh3-v1"}, "router-tracking-hash: found keyed-xxh3-v1, expected router-tracking-key-file and router-tracking-key-id with it"},
 		{"key without keyed", Input{}, []string{"--router-tracking-key-id=a"}, "router-tracking-key-id: found a, expected it only with router-tracking-hash keyed-xxh3-v1"},
-		{"timing", Input{}, []string{"--timing=fixed:-1,2"}, `--timing: found "fixed:-1,2", expected dynamo-polynomial, fixed:PREFILL_MS,DECODE_MS or table:FILE.npz`},
+		{"timing", Input{}, []string{"--timing=fixed:-1,2"}, `--timing: found "fixed:-1,2", expected dynamo-polynomial, fixed:PREFILL_MS,DECODE_MS or table:FILE.npz, or none`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := resolveWith(t, c.in, c.args...)
@@ -318,6 +318,8 @@ func TestPrintRoundTrip(t *testing.T) {
 				continue
 			}
 			switch k := s.Kind.(type) {
+			case FleetKind:
+				args = append(args, "--workers="+drawFleet(rt))
 			case Real:
 				args = append(args, "--"+s.Name+"="+FormatReal(rapid.Float64Range(k.Min+1e-9, min(k.Max, 1e9)).Draw(rt, "v")))
 			case Int:
@@ -335,8 +337,17 @@ func TestPrintRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(rt, "policy") {
 			args = append(args, "--router-policy-config="+policy)
 		}
-		args = append(args, "--sla-e2e-ms=none", rapid.SampledFrom([]string{"--timing=fixed:1.5,2", "--timing=table:a b#.npz", "--timing=table:ä'\".npz"}).Draw(rt, "timing"))
-		first := mustResolve(t, Input{}, args...)
+		args = append(args, "--sla-e2e-ms=none")
+		if rapid.Bool().Draw(rt, "own timing") {
+			args = append(args, rapid.SampledFrom([]string{"--timing=fixed:1.5,2", "--timing=table:a b#.npz", "--timing=table:ä'\".npz"}).Draw(rt, "timing"))
+		}
+		first, err := resolveWith(t, Input{}, args...)
+		if err != nil {
+			if strings.Contains(err.Error(), "expected one or the other") {
+				return // a fleet of profiles beside a timing
+			}
+			rt.Fatal(err)
+		}
 		var text bytes.Buffer
 		if err := first.WriteYAML(&text); err != nil {
 			rt.Fatal(err)

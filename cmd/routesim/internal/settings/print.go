@@ -37,7 +37,15 @@ func (s *Setting) plain(v Value) any {
 	case Real:
 		return v.Num
 	case Int:
+		if v.Text == Auto {
+			return v.Text
+		}
 		return v.Int
+	case FleetKind:
+		if v.Int > 0 {
+			return v.Int
+		}
+		return v.Text
 	case Bool:
 		return v.Int == 1
 	}

@@ -211,6 +211,9 @@ func (r *resolution) take(g *Given) error {
 // when it was not typed for this run.
 func (r *resolution) unreadable(g *Given) error {
 	c, ok := g.Setting.Kind.(Choice)
+	if k, fleet := g.Setting.Kind.(FleetKind); fleet {
+		return g.problem(show(g.Text), k.Expected()+k.why(g.Text))
+	}
 	if !ok {
 		return g.problem(show(g.Text), g.Setting.Kind.Expected())
 	}

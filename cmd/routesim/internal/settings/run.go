@@ -3,7 +3,6 @@ package settings
 import (
 	"fmt"
 
-	"routesim/models"
 	"routesim/sim/engine"
 	"routesim/sim/router"
 )
@@ -22,12 +21,16 @@ type Run struct {
 	SLAITLMS       *float64
 	SLAE2EMS       *float64
 
-	Workers            int
+	Workers []WorkerGroup
+	// Engine holds AutoValue where a number follows from the worker's model; see
+	// Fleet for the numbers of each group.
 	Engine             engine.Params
-	Timing             string  // see models.TimingForms
-	SpeedupRatio       float64 // divides step durations, 0 = not scaled
-	DecodeSpeedupRatio float64 // multiplies SpeedupRatio for decode
-	TensorParallel     int     // GPUs per worker, for GPU hours
+	Utilization        *float64 // share of the GPU's memory, nil = the profile's
+	Profile            string   // name or file, "" = Timing or a fleet of profiles
+	Timing             string   // see models.TimingForms, "" = Profile
+	SpeedupRatio       float64  // divides step durations, 0 = not scaled
+	DecodeSpeedupRatio float64  // multiplies SpeedupRatio for decode
+	TensorParallel     int      // GPUs per worker, AutoValue = the profile's, else 1
 
 	Router           router.Params
 	RouterBlockSize  int32    // tokens, 0 = the engine's
@@ -46,19 +49,6 @@ const (
 	AutoFormat = "auto" // TraceFormat: find out
 	SkipRows   = "skip" // OnError: leave malformed rows out
 )
-
-// StepModel builds the timing model of the workers.
-func (r *Run) StepModel() (models.StepModel, error) {
-	m, err := models.ParseTiming(r.Timing, models.TimingOptions{
-		CapacityTokens:     int64(r.Engine.NumGPUBlocks) * int64(r.Engine.BlockSize),
-		SpeedupRatio:       r.SpeedupRatio,
-		DecodeSpeedupRatio: r.DecodeSpeedupRatio,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("--timing: %w", err)
-	}
-	return m, nil
-}
 
 // store writes a value into the field that p points at.
 func store(p any, v Value) {
@@ -83,6 +73,8 @@ func store(p any, v Value) {
 		if v.None {
 			*p = ""
 		}
+	case *[]WorkerGroup:
+		*p, _ = parseFleet(v.Text)
 	case *router.Mode:
 		*p = router.Mode(v.Int)
 	case *router.QueuePolicy:
@@ -120,6 +112,8 @@ func load(p any, k Kind) Value {
 			return Value{None: true, Text: None}
 		}
 		return Value{Text: *p}
+	case *[]WorkerGroup:
+		return fleetValue(*p)
 	case *router.Mode:
 		return loadInt(int64(*p), k)
 	case *router.QueuePolicy:
@@ -135,6 +129,9 @@ func loadInt(v int64, k Kind) Value {
 	case Choice:
 		return Value{Int: v, Text: k.Words[v]}
 	case Int:
+		if k.Auto && v == AutoValue {
+			return Value{Int: v, Text: Auto}
+		}
 		if k.Optional && v == k.NoneIs {
 			return Value{None: true, Int: v, Text: None}
 		}

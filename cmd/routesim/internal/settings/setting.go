@@ -78,7 +78,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), engineRows(), modeRows(), costRows(), trackRows(), queueRows(), ignoredRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), poolRows(), engineRows(), modeRows(), costRows(), trackRows(), queueRows(), ignoredRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

@@ -80,6 +80,8 @@ func sample(t *testing.T, s *Setting) (good, bad string) {
 			return "64", "-1"
 		}
 		return "128", "-1"
+	case FleetKind:
+		return "6xh100/llama-3.1-70b/tp4,2xa100/llama-3.1-70b/tp4@max_num_seqs=64", "0"
 	case Bool:
 		if s.Default == "true" {
 			return "false", "maybe"

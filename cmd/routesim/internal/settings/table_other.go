@@ -133,7 +133,7 @@ func dictRows() []Setting {
 	for _, key := range []string{"native_host_offload", "g3_offload", "state_cache", "kv_cache_groups", "kv_cache_capacity_bytes", "prefix_match_unit"} {
 		rows = append(rows, Setting{Dict: "engine." + key, Default: None, Kind: anything, Support: Refused, Why: notModelled})
 	}
-	for _, key := range []string{"gpu_memory_utilization", "mem_fraction_static", "free_gpu_memory_fraction", "cuda_graph_reserved_bytes"} {
+	for _, key := range []string{"mem_fraction_static", "free_gpu_memory_fraction", "cuda_graph_reserved_bytes"} {
 		rows = append(rows, Setting{Dict: key, Default: None, Kind: anything, Support: Refused, Why: "give num_gpu_blocks instead"})
 	}
 	for _, key := range []string{"enable_local_indexer", "bootstrap_port", "handoff_session_timeout_ms", "reasoning", "response_replay_trace_path", "zmq_kv_events_port", "zmq_replay_port"} {

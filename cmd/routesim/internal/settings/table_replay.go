@@ -22,6 +22,9 @@ func (k Real) optional() Real { k.Optional = true; return k }
 // orNone returns the same range with none added, stored as the given number.
 func (k Int) orNone(is int64) Int { k.Optional, k.NoneIs = true, is; return k }
 
+// orAuto returns the same range with auto added.
+func (k Int) orAuto() Int { k.Auto = true; return k }
+
 // traceRows are the settings of the trace.
 func traceRows() []Setting {
 	return []Setting{
@@ -84,24 +87,24 @@ func loadRows() []Setting {
 	}
 }
 
-// workerRows are the settings of the fleet and of its workers' KV pools. Dict is
-// the path in the oracle's engine dictionary.
+// workerRows are the settings of the fleet. Dict is the path in the oracle's
+// engine dictionary.
 func workerRows() []Setting {
 	return []Setting{
 		{
-			Name: "workers", Aliases: []string{"num-workers"}, Group: Fleet, Default: "8",
-			Kind: Int{Min: 1, Max: 65535},
-			Help: "Number of workers.",
+			Name: "workers", Aliases: []string{"num-workers"}, Group: Fleet, Default: "8", Kind: FleetKind{},
+			Help: "Number of workers, or a fleet of groups separated by commas: N, or NxPROFILE, each with settings of its engine after an @, as in 6xh100/llama-3.1-70b/tp4,2xa100/llama-3.1-70b/tp4@max_num_seqs=64. Several settings follow each other, each with its own @. Worker ids count in the order written. A group without a profile takes --profile or --timing.",
 			Ref:  func(r *Run) any { return &r.Workers },
 		}, {
-			Name: "timing", Group: Fleet, Default: "dynamo-polynomial", Dict: "engine.timing_model",
-			Kind: Word{What: models.TimingForms, Hint: "MODEL", Check: validTiming},
-			Help: "How long a forward pass takes: " + models.TimingForms + ".",
-			Ref:  func(r *Run) any { return &r.Timing },
+			Name: "profile", Group: Fleet, Default: DefaultProfile,
+			Kind: Word{What: "the name of a GPU profile or the path of a file FILE.yaml", Hint: "NAME|FILE.yaml", Optional: true},
+			Help: "GPU profile of the workers: durations of steps, KV capacity, engine defaults (routesim profile list shows all). Excludes --timing.",
+			Ref:  func(r *Run) any { return &r.Profile },
 		}, {
-			Name: "num-gpu-blocks", Group: Fleet, Default: "16384", Unit: "blocks", Dict: "engine.num_gpu_blocks", Kind: tokens,
-			Help: "KV blocks in a worker's pool.",
-			Ref:  func(r *Run) any { return &r.Engine.NumGPUBlocks },
+			Name: "timing", Group: Fleet, Default: None, Dict: "engine.timing_model",
+			Kind: Word{What: models.TimingForms, Hint: "MODEL", Optional: true, Check: validTiming},
+			Help: "How long a forward pass takes, in place of a profile: " + models.TimingForms + ".",
+			Ref:  func(r *Run) any { return &r.Timing },
 		}, {
 			Name: "block-size", Group: Fleet, Default: "64", Unit: "tokens", Dict: "engine.block_size",
 			Kind: Int{Min: 2, Max: math.MaxInt32},
@@ -116,22 +119,38 @@ func workerRows() []Setting {
 	}
 }
 
+// poolRows are the settings of the workers' KV pools.
+func poolRows() []Setting {
+	return []Setting{
+		{
+			Name: "num-gpu-blocks", Group: Fleet, Default: Auto, Unit: "blocks", Dict: "engine.num_gpu_blocks", Kind: tokens.orAuto(),
+			Help: "KV blocks in a worker's pool. auto: the profile's KV capacity over the block size, or 16384 with --timing.",
+			Ref:  func(r *Run) any { return &r.Engine.NumGPUBlocks },
+		}, {
+			Name: "gpu-memory-utilization", Group: Fleet, Default: None, Dict: "gpu_memory_utilization",
+			Kind: Real{Max: 1, Above: true, Optional: true},
+			Help: "Share of a GPU's memory that the engine may use; the KV capacity is computed anew. none: the engine's default.",
+			Ref:  func(r *Run) any { return &r.Utilization },
+		},
+	}
+}
+
 // engineRows are the settings of the workers' schedulers.
 func engineRows() []Setting {
 	return []Setting{
 		{
-			Name: "max-model-len", Group: Fleet, Default: None, Unit: "tokens", Dict: "engine.max_model_len", Kind: tokens.orNone(0),
-			Help: "Context limit: a prompt of this length or longer is rejected.",
+			Name: "max-model-len", Group: Fleet, Default: Auto, Unit: "tokens", Dict: "engine.max_model_len", Kind: tokens.orNone(0).orAuto(),
+			Help: "Context limit: a prompt of this length or longer is rejected. auto: the model's context length, or the KV pool if that is smaller; none with --timing.",
 			Ref:  func(r *Run) any { return &r.Engine.MaxModelLen },
 		}, {
-			Name: "max-num-seqs", Group: Fleet, Default: "256", Unit: "sequences", Dict: "engine.max_num_seqs",
-			Kind: tokens.orNone(int64(engine.Unlimited)),
-			Help: "Requests a worker runs at once.",
+			Name: "max-num-seqs", Group: Fleet, Default: Auto, Unit: "sequences", Dict: "engine.max_num_seqs",
+			Kind: tokens.orNone(int64(engine.Unlimited)).orAuto(),
+			Help: "Requests a worker runs at once. auto: the default of the profile's engine, or 256 with --timing.",
 			Ref:  func(r *Run) any { return &r.Engine.MaxNumSeqs },
 		}, {
-			Name: "max-num-batched-tokens", Group: Fleet, Default: "8192", Unit: "tokens", Dict: "engine.max_num_batched_tokens",
-			Kind: tokens.orNone(int64(engine.Unlimited)),
-			Help: "Tokens a worker computes in one pass.",
+			Name: "max-num-batched-tokens", Group: Fleet, Default: Auto, Unit: "tokens", Dict: "engine.max_num_batched_tokens",
+			Kind: tokens.orNone(int64(engine.Unlimited)).orAuto(),
+			Help: "Tokens a worker computes in one pass. auto: the default of the profile's engine, or 8192 with --timing.",
 			Ref:  func(r *Run) any { return &r.Engine.MaxNumBatchedTokens },
 		}, {
 			Name: "enable-prefix-caching", Group: Fleet, Default: "true", Dict: "engine.enable_prefix_caching", Kind: Bool{},
@@ -151,12 +170,12 @@ func engineRows() []Setting {
 			Ref:  func(r *Run) any { return &r.SpeedupRatio },
 		}, {
 			Name: "decode-speedup-ratio", Group: Fleet, Default: "1", Dict: "engine.decode_speedup_ratio", Kind: nonNegative,
-			Help: "Multiplies --speedup-ratio for decode.",
+			Help: "Multiplies --speedup-ratio for decode. A profile prices a step as a whole and takes 1 only.",
 			Ref:  func(r *Run) any { return &r.DecodeSpeedupRatio },
 		}, {
-			Name: "tensor-parallel-size", Group: Fleet, Default: "1", Unit: "GPUs", Dict: "tensor_parallel_size",
-			Kind: Int{Min: 1, Max: 65535},
-			Help: "GPUs per worker; only GPU hours depend on it.",
+			Name: "tensor-parallel-size", Group: Fleet, Default: Auto, Unit: "GPUs", Dict: "tensor_parallel_size",
+			Kind: Int{Min: 1, Max: 65535}.orAuto(),
+			Help: "GPUs per worker; only GPU hours depend on it. auto: the profile's, or 1 with --timing. A profile has a tensor parallelism of its own, which another value contradicts.",
 			Ref:  func(r *Run) any { return &r.TensorParallel },
 		},
 	}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"routesim/cmd/routesim/internal/settings"
+	"routesim/reports"
+	"routesim/sim"
+)
+
+// profileFacts says what a group of workers took from its profile.
+func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
+	p, e := g.Profile, &g.Engine
+	blocks, size := int64(e.NumGPUBlocks), int64(e.BlockSize)
+	nan := reports.Number(math.NaN())
+	f := reports.ProfileFacts{
+		Group: i, Count: g.Count, ID: p.ID, Grade: p.Grade, Flags: append([]string{}, p.Flags...),
+		FitError: p.FitError, HeldOut: p.Calibration.HeldOut,
+		KVTokens: blocks * size, KVBlocks: blocks, BlockSize: size,
+		KVBasis: reports.KVBasis{
+			From: "num_gpu_blocks", Utilization: nan, GPUMemoryGiB: nan, WeightsGiB: nan, OverheadGiB: nan,
+			MaxNumSeqs: int64(e.MaxNumSeqs), BatchedTokens: int64(e.MaxNumBatchedTokens),
+		},
+		RequestMS: reports.Number(g.RequestMS), MaxModelLen: int64(e.MaxModelLen), LimitFrom: g.LimitFrom,
+		Context: p.MaxModelLen(), ContextCut: g.ContextCut, Line: p.Summary(),
+	}
+	if c := g.Capacity; c != nil {
+		f.KVTokens = c.Tokens
+		f.KVBasis.From = "profile"
+		if c.Recomputed {
+			f.KVBasis.From = "recomputed"
+		}
+		f.KVBasis.Utilization = reports.Number(c.Settings.Utilization)
+		if c.Memory.GPUMemoryGiB > 0 {
+			f.KVBasis.GPUMemoryGiB, f.KVBasis.WeightsGiB = reports.Number(c.Memory.GPUMemoryGiB), reports.Number(c.Memory.WeightsGiB)
+			f.KVBasis.OverheadGiB = reports.Number(c.OverheadGiB)
+		}
+	}
+	return f
+}
+
+// fleetOf works out the workers of a run and what is to be said of their
+// profiles.
+func fleetOf(run *settings.Run) ([]sim.Group, []reports.ProfileFacts, error) {
+	groups, err := run.Fleet()
+	if err != nil {
+		return nil, nil, err
+	}
+	var fleet []sim.Group
+	var facts []reports.ProfileFacts
+	for i := range groups {
+		fleet = append(fleet, groups[i].Group)
+		if groups[i].Profile != nil {
+			facts = append(facts, profileFacts(i, &groups[i]))
+		}
+	}
+	return fleet, facts, nil
+}
+
+// nameProfiles names each profile of a run with its grade and its errors.
+func nameProfiles(w io.Writer, facts []reports.ProfileFacts) {
+	seen := map[string]bool{}
+	for i := range facts {
+		if f := &facts[i]; !seen[f.ID] {
+			seen[f.ID] = true
+			fmt.Fprintf(w, "profile: %s\n", f.Line)
+		}
+	}
+}

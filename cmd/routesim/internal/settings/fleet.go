@@ -1,0 +1,229 @@
+package settings
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxWorkers is the most workers of a run.
+const maxWorkers = 65535
+
+// WorkerGroup is a number of equal workers as written: N or NxPROFILE, then
+// settings of their engine, each after an @.
+type WorkerGroup struct {
+	Count   int
+	Profile string // name or file, "" = the run's profile or timing
+	Fields  []GroupField
+}
+
+// GroupField is a setting of one group's engine.
+type GroupField struct {
+	Name string // of the setting, in snake case
+	Text string // canonical value
+}
+
+// String writes the group the way it is read.
+func (g WorkerGroup) String() string {
+	text := strconv.Itoa(g.Count)
+	if g.Profile != "" {
+		text += "x" + g.Profile
+	}
+	for _, f := range g.Fields {
+		text += "@" + f.Name + "=" + f.Text
+	}
+	return text
+}
+
+// FleetKind is a number of workers or a list of groups of them.
+type FleetKind struct{}
+
+// Parse reads a fleet.
+func (FleetKind) Parse(text string) (Value, bool) {
+	groups, err := parseFleet(text)
+	if err != nil {
+		return Value{}, false
+	}
+	return fleetValue(groups), true
+}
+
+// Expected describes the forms.
+func (FleetKind) Expected() string {
+	return fmt.Sprintf("a number of workers from 1 to %d, or groups such as 6xPROFILE,2xPROFILE@max_num_seqs=64", maxWorkers)
+}
+
+// Meta is the placeholder in help texts.
+func (FleetKind) Meta() string { return "N|NxPROFILE[@FIELD=VALUE],..." }
+
+// why says what is wrong with a text that is no fleet, "" where the expected
+// form says it already.
+func (FleetKind) why(text string) string {
+	if _, err := parseFleet(text); err != nil && err.Error() != "" && strings.ContainsAny(text, "x@,") {
+		return "; " + err.Error()
+	}
+	return ""
+}
+
+// fleetValue is a fleet as a value of its setting; Int is the number of workers
+// where nothing else is said.
+func fleetValue(groups []WorkerGroup) Value {
+	words := make([]string, len(groups))
+	for i, g := range groups {
+		words[i] = g.String()
+	}
+	v := Value{Text: strings.Join(words, ",")}
+	if len(groups) == 1 && groups[0].Profile == "" && len(groups[0].Fields) == 0 {
+		v.Int = int64(groups[0].Count)
+	}
+	return v
+}
+
+func parseFleet(text string) ([]WorkerGroup, error) {
+	var groups []WorkerGroup
+	total := 0
+	for part := range strings.SplitSeq(text, ",") {
+		g, err := parseGroup(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		if total += g.Count; total > maxWorkers {
+			return nil, fmt.Errorf("found more than %d workers", maxWorkers)
+		}
+		groups = append(groups, g)
+	}
+	return groups, nil
+}
+
+func parseGroup(text string) (WorkerGroup, error) {
+	words := strings.Split(text, "@")
+	digits, name, named := strings.Cut(words[0], "x")
+	n, err := strconv.ParseUint(strings.TrimSpace(digits), 10, 16)
+	g := WorkerGroup{Count: int(n), Profile: strings.TrimSpace(name)}
+	switch {
+	case err != nil || n < 1:
+		return g, fmt.Errorf("the group %s does not begin with a number of workers", show(text))
+	case named && g.Profile == "":
+		return g, fmt.Errorf("the group %s names no profile after the x", show(text))
+	}
+	known := groupSettings()
+	seen := map[string]bool{}
+	for _, word := range words[1:] {
+		key, value, ok := strings.Cut(word, "=")
+		key = snake(kebab(strings.TrimSpace(key)))
+		s := known[key]
+		switch {
+		case !ok:
+			return g, fmt.Errorf("the group %s has %s after an @, not FIELD=VALUE", show(text), show(word))
+		case s == nil:
+			return g, fmt.Errorf("the group %s sets %s, which is not one of %s", show(text), show(key), strings.Join(groupFields(), ", "))
+		case seen[key]:
+			return g, fmt.Errorf("the group %s sets %s twice", show(text), key)
+		}
+		seen[key] = true
+		v, ok := s.Kind.Parse(strings.TrimSpace(value))
+		if !ok {
+			return g, fmt.Errorf("the group %s sets %s to %s, not to %s", show(text), key, show(value), s.Kind.Expected())
+		}
+		g.Fields = append(g.Fields, GroupField{key, v.Text})
+	}
+	return g, nil
+}
+
+// groupRows are the settings that a group may have of its own. The block size
+// is not among them: the router's index has one size for all workers.
+func groupRows() []Setting { return append(poolRows(), engineRows()...) }
+
+// groupSettings returns those settings by their names in snake case.
+func groupSettings() map[string]*Setting {
+	rows := groupRows()
+	known := map[string]*Setting{}
+	for i := range rows {
+		known[snake(rows[i].Name)] = &rows[i]
+	}
+	return known
+}
+
+func groupFields() []string {
+	var names []string
+	for _, s := range groupRows() {
+		names = append(names, snake(s.Name))
+	}
+	return names
+}
+
+// with returns the run's settings as they apply to one group.
+func (r *Run) with(g *WorkerGroup) *Run {
+	own := *r
+	if g.Profile != "" {
+		own.Profile, own.Timing = g.Profile, ""
+	}
+	known := groupSettings()
+	for _, f := range g.Fields {
+		s := known[f.Name]
+		v, ok := s.Kind.Parse(f.Text)
+		if !ok {
+			panic("settings: a group's field that was checked cannot be read: " + f.Name)
+		}
+		store(s.Ref(&own), v)
+	}
+	return &own
+}
+
+// chooseModel settles what models the workers: a profile, a timing model or,
+// for groups that name one, a profile of their own. What is given twice for the
+// same workers by the same source is an error; a stronger source wins.
+func (r *resolution) chooseModel() error {
+	own := true // every group names its profile
+	for _, g := range r.Run.Workers {
+		own = own && g.Profile != ""
+	}
+	workers, _ := r.table.Lookup("workers")
+	prof, _ := r.table.Lookup("profile")
+	timing, _ := r.table.Lookup("timing")
+	given := func(s *Setting) (chosen, bool) {
+		c, ok := r.best[s]
+		return c, ok && !c.value.None
+	}
+	drop := func(s *Setting, by Origin) {
+		store(s.Ref(&r.Run), Value{None: true})
+		r.origins[s] = by
+	}
+	p, hasProfile := given(prof)
+	t, hasTiming := given(timing)
+	switch {
+	case own:
+		for _, c := range []*Setting{prof, timing} {
+			if g, ok := given(c); ok && g.given.Origin.Layer == r.origins[workers].Layer {
+				return fmt.Errorf("%s: found %s and workers of which every group names its profile, expected one or the other", c.Name, show(g.value.Text))
+			} else if ok {
+				r.Warn("%s of the %s has no effect: every group of workers names its profile", c.Name, g.given.Origin)
+			}
+			drop(c, r.origins[workers])
+		}
+	case hasProfile && hasTiming && p.given.Origin.Layer == t.given.Origin.Layer:
+		return fmt.Errorf("timing: found %s together with profile %s, expected one or the other (a profile has its own timing)", show(t.value.Text), show(p.value.Text))
+	case hasTiming && (!hasProfile || t.given.Origin.Layer > p.given.Origin.Layer):
+		if hasProfile {
+			r.Warn("profile of the %s has no effect: the %s wins", p.given.Origin, t.given.Origin)
+		}
+		drop(prof, t.given.Origin)
+	case hasTiming:
+		r.Warn("timing of the %s has no effect: the %s wins", t.given.Origin, p.given.Origin)
+		drop(timing, p.given.Origin)
+	case r.Run.Profile == "":
+		return fmt.Errorf("profile: found none and no timing, expected one of them")
+	}
+	if r.Run.Utilization != nil && r.Run.Profile == "" && !r.anyOwnProfile() {
+		r.Warn("gpu-memory-utilization has no effect without a profile")
+	}
+	return nil
+}
+
+func (r *resolution) anyOwnProfile() bool {
+	for _, g := range r.Run.Workers {
+		if g.Profile != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+
+	"routesim/models"
+	"routesim/models/profile"
+	"routesim/sim"
+	"routesim/sim/engine"
+)
+
+// DefaultProfile models the workers of a run that names no other model.
+const DefaultProfile = "h100/vllm/llama-3.1-70b/tp4"
+
+// scheduler is the engine whose scheduler the workers have.
+const scheduler = profile.VLLM
+
+// Modelled is a group of workers with every number known.
+type Modelled struct {
+	sim.Group
+	Profile *profile.Profile // nil: a timing model
+	// Capacity is what the KV pool was computed from; nil where its size was
+	// given, or the workers have no profile.
+	Capacity   *profile.Capacity
+	ContextCut bool   // the context limit is the pool, which is smaller than the model's context
+	LimitFrom  string // where MaxModelLen comes from
+}
+
+// Fleet works out the groups of workers, in the order of worker ids.
+func (r *Run) Fleet() ([]Modelled, error) {
+	var fleet []Modelled
+	for i := range r.Workers {
+		own := r.with(&r.Workers[i])
+		g := Modelled{Group: sim.Group{Count: r.Workers[i].Count, Engine: own.Engine}}
+		var err error
+		if own.Profile != "" {
+			err = g.fromProfile(own)
+		} else {
+			err = g.fromTiming(own)
+		}
+		if err != nil && len(r.Workers) > 1 {
+			err = fmt.Errorf("workers: group %d (%s): %w", i+1, r.Workers[i], err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		fleet = append(fleet, g)
+	}
+	return fleet, nil
+}
+
+// orDefault replaces AutoValue.
+func orDefault(v *int32, auto int32) {
+	if *v == AutoValue {
+		*v = auto
+	}
+}
+
+func (g *Modelled) fromTiming(r *Run) (err error) {
+	e, def := &g.Engine, engine.DefaultParams()
+	orDefault(&e.NumGPUBlocks, def.NumGPUBlocks)
+	orDefault(&e.MaxNumSeqs, def.MaxNumSeqs)
+	orDefault(&e.MaxNumBatchedTokens, def.MaxNumBatchedTokens)
+	g.LimitFrom = "max_model_len"
+	if e.MaxModelLen == AutoValue {
+		g.LimitFrom = "default"
+	}
+	orDefault(&e.MaxModelLen, def.MaxModelLen)
+	g.GPUs = int32(max(r.TensorParallel, 1))
+	g.Timing, err = models.ParseTiming(r.Timing, models.TimingOptions{
+		CapacityTokens:     int64(e.NumGPUBlocks) * int64(e.BlockSize),
+		SpeedupRatio:       r.SpeedupRatio,
+		DecodeSpeedupRatio: r.DecodeSpeedupRatio,
+	})
+	if err != nil {
+		return fmt.Errorf("--timing: %w", err)
+	}
+	return nil
+}
+
+func (g *Modelled) fromProfile(r *Run) error {
+	p, err := profile.Load(r.Profile)
+	if err != nil {
+		return err
+	}
+	if err := p.CheckEngine(scheduler); err != nil {
+		return err
+	}
+	if r.DecodeSpeedupRatio != 1 {
+		return fmt.Errorf("decode-speedup-ratio: found %v with profile %s, expected 1 (a profile prices a step as a whole; speedup-ratio scales it)", r.DecodeSpeedupRatio, p.ID)
+	}
+	if r.TensorParallel != AutoValue && r.TensorParallel != p.TP {
+		return fmt.Errorf("tensor-parallel-size: found %d with profile %s, expected %d or nothing (choose a profile of another tensor parallelism)", r.TensorParallel, p.ID, p.TP)
+	}
+	timing, err := p.StepModel(r.SpeedupRatio)
+	if err != nil {
+		return err
+	}
+	g.Profile, g.Timing, g.GPUs, g.RequestMS = p, timing, int32(p.TP), p.RequestMS()
+	d := p.Defaults()
+	def := engine.DefaultParams()
+	orDefault(&g.Engine.MaxNumSeqs, known(d.MaxNumSeqs, def.MaxNumSeqs))
+	orDefault(&g.Engine.MaxNumBatchedTokens, known(d.MaxNumBatchedTokens, def.MaxNumBatchedTokens))
+	if g.Engine.NumGPUBlocks != AutoValue {
+		return g.limitByPool()
+	}
+	return g.computePool(r)
+}
+
+// known returns a profile's default of sequences or tokens, or the engine's own
+// where the profile states none (0).
+func known(v int64, otherwise int32) int32 {
+	if v <= 0 {
+		return otherwise
+	}
+	return int32(min(v, math.MaxInt32))
+}
+
+// given returns a setting as the profile takes it: 0 stands for its default,
+// also where there is no limit, which no engine reserves memory for.
+func given(v int32) int64 {
+	if v == engine.Unlimited {
+		return 0
+	}
+	return int64(max(v, 0))
+}
+
+// limitByPool sets the context limit of workers whose pool was given.
+func (g *Modelled) limitByPool() error {
+	p, e := g.Profile, &g.Engine
+	context, pool := p.MaxModelLen(), int64(e.NumGPUBlocks)*int64(e.BlockSize)
+	switch {
+	case e.MaxModelLen != AutoValue:
+		g.LimitFrom = "max_model_len"
+		if context > 0 && int64(e.MaxModelLen) > context {
+			return fmt.Errorf("profile %s: max_model_len: found %d tokens, expected at most %d, the context length of %s (%s)",
+				p.ID, e.MaxModelLen, context, p.Model, p.ContextSource)
+		}
+	case context == 0:
+		g.LimitFrom, e.MaxModelLen = "none known", 0
+	case pool < context:
+		g.LimitFrom, g.ContextCut, e.MaxModelLen = "KV pool", true, int32(pool)
+	default:
+		g.LimitFrom, e.MaxModelLen = p.ContextSource, int32(context)
+	}
+	return nil
+}
+
+// computePool sets the pool and, unless it was given, the context limit.
+func (g *Modelled) computePool(r *Run) error {
+	p, e := g.Profile, &g.Engine
+	s := profile.Settings{
+		MaxNumSeqs: given(r.Engine.MaxNumSeqs), MaxNumBatchedTokens: given(r.Engine.MaxNumBatchedTokens),
+		MaxModelLen: given(e.MaxModelLen),
+	}
+	if r.Utilization != nil {
+		s.Utilization = *r.Utilization
+	}
+	c, err := p.KVCapacity(s)
+	if err != nil {
+		return err
+	}
+	blocks := c.Tokens / int64(e.BlockSize)
+	if blocks < 1 {
+		return fmt.Errorf("block-size: found %d tokens with profile %s, expected at most its KV capacity of %d tokens", e.BlockSize, p.ID, c.Tokens)
+	}
+	g.Capacity, e.NumGPUBlocks = c, int32(min(blocks, math.MaxInt32))
+	switch {
+	case e.MaxModelLen != AutoValue:
+		g.LimitFrom = "max_model_len"
+	case p.MaxModelLen() == 0:
+		g.LimitFrom, e.MaxModelLen = "none known", 0
+	default:
+		g.LimitFrom, g.ContextCut, e.MaxModelLen = p.ContextSource, c.ContextCut, int32(c.Settings.MaxModelLen)
+		if c.ContextCut {
+			g.LimitFrom = "KV pool"
+		}
+	}
+	return nil
+}
