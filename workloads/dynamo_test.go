@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // ev writes an event: its end, then what the request holds besides its prompt.
@@ -35,6 +37,27 @@ func TestDynamoOrder(t *testing.T) {
 	if tr.BlockSize() != 4 || tr.Format() != FormatDynamo || !tr.Sorted() || tr.NumBlockIDs() != 4 {
 		t.Errorf("%s, blocks of %d", tr.Format(), tr.BlockSize())
 	}
+}
+
+// TestDynamoSorts: the order of the lines means nothing.
+func TestDynamoSorts(t *testing.T) {
+	lines := []string{
+		ev(1300, `"request_id":"d","output_tokens":4,"request_received_ms":1000`, "1,2"),
+		ev(1200, `"request_id":"c","output_tokens":3,"request_received_ms":1000`, "1,2,3"),
+		ev(1300, `"request_id":"b","output_tokens":2,"request_received_ms":1000`, "9,2"),
+		ev(1100, `"request_id":"a","output_tokens":1,"total_time_ms":60.5`, "1"),
+		ev(1100, `"request_id":"e","output_tokens":1,"request_received_ms":1200`, "4,1"),
+	}
+	want := mustOpen(t, strings.Join(lines, ""), Options{})
+	rapid.Check(t, func(rt *rapid.T) {
+		tr, err := openText(strings.Join(rapid.Permutation(lines).Draw(rt, "lines"), ""), Options{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if tr.Digest() != want.Digest() || !tr.Sorted() {
+			rt.Fatal("another trace")
+		}
+	})
 }
 
 // TestDynamoStart holds the start of requests without a receipt to what Dynamo

@@ -62,14 +62,20 @@ func (d *decoder) decodeEvent(line []byte, ev *dynamoEvent) *Problem {
 		d.reset(line)
 		ev.reset()
 		wrapped, p := d.wrappedEvent(ev)
-		if wrapped || p != nil {
-			return checkKind(p, ev)
+		if p != nil {
+			return p
+		}
+		if wrapped {
+			return ev.checkKind()
 		}
 	}
 	d.reset(line)
 	ev.reset()
 	var seen fields
-	return checkKind(d.row(func(key string) *Problem { return d.eventField(key, &seen, ev) }), ev)
+	if p := d.row(func(key string) *Problem { return d.eventField(key, &seen, ev) }); p != nil {
+		return p
+	}
+	return ev.checkKind()
 }
 
 // wrappedEvent reads the object under the key "event"; false if there is none.
@@ -90,10 +96,7 @@ func (d *decoder) wrappedEvent(ev *dynamoEvent) (wrapped bool, p *Problem) {
 
 // checkKind lets rows pass that replay takes no part of, whatever they hold
 // besides valid JSON, and checks what kind of row the others are.
-func checkKind(p *Problem, ev *dynamoEvent) *Problem {
-	if p != nil {
-		return p
-	}
+func (ev *dynamoEvent) checkKind() *Problem {
 	switch ev.kind {
 	case "request_payload", "tool_start", "tool_end", "tool_error":
 		return nil

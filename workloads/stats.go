@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -60,6 +61,22 @@ func (t *Trace) Stats() Stats {
 		s.PerSecond = float64(len(at)) / (s.SpanMS / 1000)
 	}
 	return s
+}
+
+// UnitDoubt says why the timestamps may not be the milliseconds they are taken
+// for, "" if nothing speaks against it. A trace in other units replays without
+// any error, only with an absurd load.
+func (s Stats) UnitDoubt() string {
+	const month = 30 * 24 * 3600e3 // ms
+	switch {
+	case s.SpanMS > month:
+		return fmt.Sprintf("arrivals span %.0f days: are the timestamps milliseconds?", s.SpanMS/(24*3600e3))
+	case s.SpanMS > 0 && s.SpanMS < 1:
+		return fmt.Sprintf("all arrivals lie within %g ms: are the timestamps milliseconds?", s.SpanMS)
+	case s.PerSecond > 10000:
+		return fmt.Sprintf("%.0f requests arrive per second: are the timestamps milliseconds?", s.PerSecond)
+	}
+	return ""
 }
 
 func lengthsOf(column []int32) Lengths {
