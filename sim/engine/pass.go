@@ -116,10 +116,11 @@ func (w *Worker) admit(now float64) {
 		if w.schedule(s, cached, hits) != done {
 			return
 		}
-		w.waiting.popFront()
+		// Its claims may have cost others their place; they wait before it now.
+		w.waiting.remove(w.victims)
 		w.running = append(w.running, s)
 		w.noteAdmission(s, now, cached)
-		if w.budget == before && w.budget == 0 {
+		if w.victims > 0 || w.budget == before && w.budget == 0 {
 			return
 		}
 	}

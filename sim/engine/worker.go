@@ -271,3 +271,13 @@ func (d *deque) popFront() *Seq {
 	d.n--
 	return s
 }
+
+// remove takes out element i, counted from the front.
+func (d *deque) remove(i int) {
+	s := d.at(i)
+	for ; i > 0; i-- {
+		d.buf[(d.first+i)&(len(d.buf)-1)] = d.at(i - 1)
+	}
+	d.buf[d.first] = s
+	d.popFront()
+}
