@@ -22,14 +22,12 @@ func (t *Trace) Digest() string {
 	for _, x := range t.arrival {
 		d.float(x)
 	}
-	d.half32(t.isl)
-	d.half32(t.osl)
-	for _, n := range t.nodes {
-		d.half(n)
-	}
+	halves(&d, t.isl)
+	halves(&d, t.osl)
+	halves(&d, t.nodes)
 	d.flag(t.MultiTurn())
 	if t.MultiTurn() {
-		d.half32(t.sessions.session)
+		halves(&d, t.sessions.session)
 		for _, x := range t.sessions.delay {
 			d.float(x)
 		}
@@ -40,13 +38,9 @@ func (t *Trace) Digest() string {
 		for _, at := range t.outputs.off {
 			d.word(uint64(at))
 		}
-		for _, n := range t.outputs.tokens {
-			d.half(n)
-		}
+		halves(&d, t.outputs.tokens)
 	}
-	for _, n := range t.ids {
-		d.half(n)
-	}
+	halves(&d, t.ids)
 	d.flush()
 	return hex.EncodeToString(d.h.Sum(nil))
 }
@@ -74,14 +68,17 @@ func (d *digester) word(x uint64) {
 	d.buf = binary.LittleEndian.AppendUint64(d.buf, x)
 }
 
-func (d *digester) half(x uint32) {
-	d.room()
-	d.buf = binary.LittleEndian.AppendUint32(d.buf, x)
-}
-
-func (d *digester) half32(xs []int32) {
-	for _, x := range xs {
-		d.half(uint32(x))
+// halves feeds a column of 32-bit values, a buffer at a time.
+func halves[T ~int32 | ~uint32](d *digester, xs []T) {
+	for len(xs) > 0 {
+		d.room()
+		at := len(d.buf)
+		n := min(len(xs), (cap(d.buf)-at)/4)
+		d.buf = d.buf[:at+4*n]
+		for i, x := range xs[:n] {
+			binary.LittleEndian.PutUint32(d.buf[at+4*i:], uint32(x))
+		}
+		xs = xs[n:]
 	}
 }
 
@@ -112,11 +109,9 @@ func (d *digester) queue(q *queueColumns) {
 	if q == nil {
 		return
 	}
-	d.half32(q.priority)
-	for _, n := range q.strict {
-		d.half(n)
-	}
-	d.half32(q.class)
+	halves(d, q.priority)
+	halves(d, q.strict)
+	halves(d, q.class)
 	d.word(uint64(len(q.names)))
 	for _, name := range q.names {
 		d.text(name)

@@ -195,6 +195,10 @@ func TestConversation(t *testing.T) {
 	if got := fmt.Sprintf("%.4f %.0f %.0f %.2f", s.RepeatedShare, s.Input.Mean, s.Output.Mean, s.PerSecond); got != "0.3664 12035 343 3.40" {
 		t.Error(got)
 	}
+	const digest = "e339e7d43de79ac7d4ee6cc0d1c58ca92b44f33a6fd17ed3a71f458cf6a6c7b9" // results name it: it must not change by itself
+	if got := tr.Digest(); got != digest {
+		t.Errorf("digest %s, want %s", got, digest)
+	}
 	if tr.ShorterThan(891) != 0 || tr.ShorterThan(892) != 8 {
 		t.Errorf("%d prompts below 892 tokens", tr.ShorterThan(892))
 	}
