@@ -7,7 +7,6 @@ import (
 
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
-	"routesim/sim"
 )
 
 // profileFacts says what a group of workers took from its profile.
@@ -43,20 +42,18 @@ func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
 
 // fleetOf works out the workers of a run and what is to be said of their
 // profiles.
-func fleetOf(run *settings.Run) ([]sim.Group, []reports.ProfileFacts, error) {
+func fleetOf(run *settings.Run) ([]settings.Modelled, []reports.ProfileFacts, error) {
 	groups, err := run.Fleet()
 	if err != nil {
 		return nil, nil, err
 	}
-	var fleet []sim.Group
 	var facts []reports.ProfileFacts
 	for i := range groups {
-		fleet = append(fleet, groups[i].Group)
 		if groups[i].Profile != nil {
 			facts = append(facts, profileFacts(i, &groups[i]))
 		}
 	}
-	return fleet, facts, nil
+	return groups, facts, nil
 }
 
 // nameProfiles names each profile of a run with its grade and its errors.

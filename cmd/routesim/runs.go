@@ -98,19 +98,22 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 // trace.
 func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 	s := &r.Run
-	fleet, profiles, err := fleetOf(s)
+	groups, profiles, err := fleetOf(s)
 	if err != nil {
 		return nil, err
 	}
 	c := &sim.Config{
-		Fleet: fleet, Router: s.Router,
+		Router:         s.Router,
 		SLA:            sim.SLA{TTFT: s.SLATTFTMS, ITL: s.SLAITLMS, E2E: s.SLAE2EMS},
 		Seed:           s.Seed,
 		ArrivalSpeedup: s.ArrivalSpeedup,
 		Concurrency:    s.Concurrency,
 		MaxSimTimeMS:   s.MaxSimTimeMS,
 	}
-	return &replayed{settings: r, paths: paths, config: c, profiles: profiles}, c.Validate()
+	for i := range groups {
+		c.Fleet = append(c.Fleet, groups[i].Group)
+	}
+	return &replayed{settings: r, paths: paths, config: c, groups: groups, profiles: profiles}, c.Validate()
 }
 
 // replayed is a run, from its settings to its result.
@@ -118,6 +121,7 @@ type replayed struct {
 	settings *settings.Resolved
 	paths    []string // of the trace
 	config   *sim.Config
+	groups   []settings.Modelled    // of the fleet
 	profiles []reports.ProfileFacts // of the groups that have one
 	trace    *workloads.Trace
 	result   *sim.Result

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"routesim/reports/validation"
+	"routesim/sim"
 	"routesim/sim/router"
 )
 
@@ -15,26 +17,34 @@ and compare simulated TTFT, ITL and cached tokens with what was recorded. It
 tells how well the worker model fits your fleet, and how often the recorded
 worker was one of least cost under the settings given.
 
+With a profile, it also looks for the one factor on all step times that fits the
+trace best, and shows what that leaves unexplained.
+
 TRACE is a request trace (dynamo.request.trace.v1) of aggregated serving; several
 shards may be given. The fleet has the recorded workers, one for each rank.
 
 Settings are those of routesim replay. Exit codes are as there.`
 
 // validateOptions are what one command line says besides settings.
-type validateOptions struct{ runOptions }
+type validateOptions struct {
+	runOptions
+	fitSpeed bool
+}
 
 func newValidate(sys system) *cobra.Command {
-	o := &validateOptions{runOptions{sys: sys}}
+	o := &validateOptions{runOptions: runOptions{sys: sys}}
 	cmd := &cobra.Command{
 		Use:     "validate [flags] TRACE...",
 		Short:   "Compare a replay with what a recorded fleet did",
 		Long:    validateHelp,
-		Example: "  routesim validate requests.jsonl.gz --timing table:profile.npz\n  routesim validate requests.jsonl.gz -o out",
+		Example: "  routesim validate requests.jsonl.gz --timing table:profile.npz\n  routesim validate requests.jsonl.gz --profile h100/llama-3.1-70b/tp4 -o out",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
 	}
-	cmd.Flags().AddFlagSet(o.addTo(cmd, "validation.json and validation.csv", "table, json or csv (a row per request)"))
+	options := o.addTo(cmd, "validation.json and validation.csv", "table, json or csv (a row per request)")
+	options.BoolVar(&o.fitSpeed, "fit-speed", true, "with a profile, look for the one factor on its step times that fits the trace best (about 30 simulations)")
+	cmd.Flags().AddFlagSet(options)
 	return cmd
 }
 
@@ -94,8 +104,45 @@ func (run *replayed) setWorkers(n int) {
 	}
 }
 
+// correct looks for the speed of the workers at which the run comes closest to
+// what was recorded.
+func (run *replayed) correct(cmd *cobra.Command, plan *validation.Plan, quiet bool) (*validation.Correction, error) {
+	return validation.Correct(func(ratio float64) (*validation.Comparison, error) {
+		c := *run.config
+		c.Fleet = slices.Clone(c.Fleet)
+		for i := range c.Fleet {
+			timing, err := run.groups[i].Sped(ratio)
+			if err != nil {
+				return nil, err
+			}
+			c.Fleet[i].Timing = timing
+		}
+		bar := newProgress(cmd.ErrOrStderr(), "fitting the speed", quiet)
+		c.Progress = nil
+		if bar != nil {
+			c.Progress = bar.report
+		}
+		result, err := sim.Run(cmd.Context(), run.trace, &c)
+		bar.clear()
+		if err == nil {
+			err = cmd.Context().Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return validation.Compare(run.trace, &c, result, plan), nil
+	})
+}
+
 func (o *validateOptions) report(cmd *cobra.Command, run *replayed, plan *validation.Plan, dir *outDir) error {
 	c := validation.Compare(run.trace, run.config, run.result, plan)
+	c.Profiles = run.profiles
+	if o.fitSpeed && len(run.profiles) > 0 && c.Completed > 0 && cmd.Context().Err() == nil {
+		var err error
+		if c.Correction, err = run.correct(cmd, plan, o.quiet); err != nil && cmd.Context().Err() == nil {
+			return err
+		}
+	}
 	if dir != nil {
 		if err := dir.add("validation.json", c.WriteJSON); err != nil {
 			return err

@@ -115,6 +115,9 @@ type Comparison struct {
 	ITL       Error
 	Cached    Error
 	Rows      []Row
+
+	Profiles   []reports.ProfileFacts // of the groups that have one; set by the caller
+	Correction *Correction            // nil where none was looked for; set by the caller
 }
 
 // Compare sets a finished run beside what the trace recorded.

@@ -20,6 +20,7 @@ const scheduler = profile.VLLM
 type Modelled struct {
 	sim.Group
 	Profile *profile.Profile // nil: a timing model
+	Speedup float64          // divides the durations of the profile's steps; 0 counts as 1
 	// Capacity is what the KV pool was computed from; nil where its size was
 	// given, or the workers have no profile.
 	Capacity   *profile.Capacity
@@ -48,6 +49,19 @@ func (r *Run) Fleet() ([]Modelled, error) {
 		fleet = append(fleet, g)
 	}
 	return fleet, nil
+}
+
+// Sped returns the timing of the group with durations divided by one more
+// ratio. Only profiles take one.
+func (g *Modelled) Sped(ratio float64) (models.StepModel, error) {
+	if g.Profile == nil {
+		return g.Timing, nil
+	}
+	own := g.Speedup
+	if own == 0 {
+		own = 1
+	}
+	return g.Profile.StepModel(own * ratio)
 }
 
 // orDefault replaces AutoValue.
@@ -97,7 +111,7 @@ func (g *Modelled) fromProfile(r *Run) error {
 	if err != nil {
 		return err
 	}
-	g.Profile, g.Timing, g.GPUs, g.RequestMS = p, timing, int32(p.TP), p.RequestMS()
+	g.Profile, g.Timing, g.GPUs, g.RequestMS, g.Speedup = p, timing, int32(p.TP), p.RequestMS(), r.SpeedupRatio
 	d := p.Defaults()
 	def := engine.DefaultParams()
 	orDefault(&g.Engine.MaxNumSeqs, known(d.MaxNumSeqs, def.MaxNumSeqs))
