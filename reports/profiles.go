@@ -73,6 +73,9 @@ func (f *ProfileFacts) quality() string {
 // follow from it. Groups without a profile have no entry.
 func (s *Summary) SetProfiles(facts []ProfileFacts) {
 	d := &s.Routesim
+	if len(facts) == 0 {
+		return
+	}
 	d.Profiles = facts
 	d.Model = make([]string, len(d.Timing))
 	for i := range facts {

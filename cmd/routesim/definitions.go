@@ -6,7 +6,8 @@ const definitions = `Definitions of what routesim reports. Times are virtual unl
 
 Latency, in ms, over completed requests
   TTFT   time to first token: arrival at the router to the first token, waiting
-         in the router and in the engine included.
+         in the router and in the engine included, and with a GPU profile the
+         time of the front end.
   TTST   from the first token to the second.
   ITL    inter-token latency: one value per gap between two tokens of a request.
          Percentiles come from a logarithmic sketch with 0.1 % relative error.
@@ -37,6 +38,15 @@ Balance
   imbalance    busy time of the busiest worker over the mean.
   CV           coefficient of variation of tokens per worker.
   ties         share of decisions in which several workers had the least cost.
+
+Models
+  A GPU profile says how long a step of its workers takes and how many KV tokens
+  they hold. Its grade (A to C) tells how well that is founded; its error is the
+  median against measured operators (fit) and, where known, against servers on
+  runs that it was not calibrated with. routesim profile show NAME tells more.
+  out of range  share of the steps that left the range the profile was fitted on.
+  typical error of routesim validate: exp(mean of |ln(simulated / recorded)|) - 1,
+                averaged over TTFT and ITL before exp.
 
 Digests
   decision     SHA-256 over request number, worker, rank and overlap of every

@@ -20,6 +20,9 @@ wins: policy file's router section, --load-aware preset, flag, engine
 dictionary, environment, --config file, default. Switches have a --no- form;
 "none" clears a limit.
 
+Without --profile and --timing the workers are those of the GPU profile
+h100/vllm/llama-3.1-70b/tp4. Dynamo's own replay uses --timing dynamo-polynomial.
+
 The router mode defaults to kv, where Dynamo's own default is round-robin: the
 one deliberate departure from its defaults.
 
@@ -29,6 +32,7 @@ Standard output carries one document. Exit code 0: done. 1: nothing completed.
 const replayExample = `  routesim replay trace.jsonl
   routesim replay trace.jsonl --workers 4 --router-mode round-robin -o out
   routesim replay trace.jsonl --router-temperature 0.5 --format json
+  routesim replay trace.jsonl --workers 6xh100/llama-3.1-70b/tp4,2xa100/llama-3.1-70b/tp4@max_num_seqs=64
   routesim replay trace.jsonl --print-config > run.yaml`
 
 // replayOptions are what one command line says besides settings.

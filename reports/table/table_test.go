@@ -45,6 +45,23 @@ func sample() *reports.Summary {
 	return s
 }
 
+// mixed is a run of two worker groups.
+func mixed(scale float64) *reports.Summary {
+	s := sample()
+	d := &s.Routesim
+	stats := func(mean float64) reports.StatsMS {
+		m := around(5, mean)
+		return reports.StatsMS{N: m.N, Mean: reports.Number(m.Mean), Median: reports.Number(m.Median), P99: reports.Number(m.P99)}
+	}
+	d.Timing = []string{"h100_sxm/vllm/llama-3.1-70b/tp4/bf16/kv-bf16", "a100_sxm/vllm/llama-3.1-70b/tp4/bf16/kv-bf16"}
+	d.Model = []string{"grade A", "grade B"}
+	d.Groups = []reports.GroupFigures{
+		{Workers: 7, Requests: 11_000, InputTokens: 130_000_000, OutputTokens: 4_000_000, BusyShare: 0.81, TTFT: stats(scale / 10), ITL: stats(scale / 500)},
+		{Group: 1, FirstWorker: 7, Workers: 1, Requests: 1031, InputTokens: 14_000_000, OutputTokens: 126_000, BusyShare: reports.Number(math.NaN()), TTFT: stats(scale / 5), ITL: stats(scale / 200)},
+	}
+	return s
+}
+
 // nothing is a run in which no request completed.
 func nothing() *reports.Summary {
 	nan := math.NaN()
@@ -87,6 +104,7 @@ func TestPages(t *testing.T) {
 		"run.txt":     run(t, sample(), Options{Next: "routesim sweep conversation_trace.jsonl --vary router-prefill-load-scale"}),
 		"utf8.txt":    run(t, sample(), Options{UTF8: true}),
 		"nothing.txt": run(t, nothing(), Options{}),
+		"groups.txt":  run(t, mixed(12031), Options{}),
 		"compare.txt": compared(t, base, sample(), Options{Next: "routesim replay --help"}),
 	} {
 		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || strings.Contains(text, "%!") {
@@ -142,6 +160,11 @@ func TestPagesKeepToTheTerminal(t *testing.T) {
 		s.Routesim.Imbalance.Busiest = s.Routesim.Workers - 1
 		s.Routesim.Trace.Name = rapid.String().Draw(t, "trace")
 		s.Routesim.Timing = []string{rapid.String().Draw(t, "timing")}
+		if rapid.Bool().Draw(t, "groups") {
+			m := &mixed(scale).Routesim
+			s.Routesim.Groups, s.Routesim.Timing, s.Routesim.Model = m.Groups, append(m.Timing[:1:1], s.Routesim.Timing...), m.Model
+			s.Routesim.Groups[1].FirstWorker = rapid.IntRange(0, 65535).Draw(t, "first worker")
+		}
 		s.Routesim.Warnings = append(s.Routesim.Warnings, reports.Warning{Text: rapid.String().Draw(t, "warning")})
 		var b bytes.Buffer
 		if err := Run(&b, s, o); err != nil {
