@@ -52,7 +52,7 @@ func TestFastPathEqualsPlainLoopWithProfiles(t *testing.T) {
 }
 
 // longContexts is a scenario whose batches cross the knee of the decode
-// attention and leave the range that the profiles hold for.
+// attention many times.
 func longContexts(t fataler) *scenario {
 	s := &scenario{opts: workloads.BuilderOptions{BlockSize: 512}}
 	for i := range 120 {

@@ -146,6 +146,11 @@ func TestPoolFollowsSettings(t *testing.T) {
 	if g.Engine.NumGPUBlocks != 100 || g.Engine.MaxModelLen != 6400 || !g.ContextCut || g.LimitFrom != "KV pool" {
 		t.Errorf("a given pool: got %+v", g)
 	}
+	// A pool smaller than the context cuts the limit to whole blocks.
+	g = mustFleet(t, Input{}, "--profile=h20/llama-3.1-70b/tp1")[0]
+	if !g.ContextCut || int64(g.Engine.MaxModelLen) != int64(g.Engine.NumGPUBlocks)*64 || g.LimitFrom != "KV pool" {
+		t.Errorf("a small pool: got %+v", g)
+	}
 	g = mustFleet(t, Input{}, "--max-model-len=none")[0]
 	if g.Engine.MaxModelLen != 0 {
 		t.Errorf("no limit: got %d", g.Engine.MaxModelLen)

@@ -140,7 +140,8 @@ func given(v int32) int64 {
 	return int64(max(v, 0))
 }
 
-// limitByPool sets the context limit of workers whose pool was given.
+// limitByPool sets the context limit of workers whose pool is known: what was
+// given, or the model's context as far as whole blocks of the pool hold it.
 func (g *Modelled) limitByPool() error {
 	p, e := g.Profile, &g.Engine
 	context, pool := p.MaxModelLen(), int64(e.NumGPUBlocks)*int64(e.BlockSize)
@@ -161,7 +162,7 @@ func (g *Modelled) limitByPool() error {
 	return nil
 }
 
-// computePool sets the pool and, unless it was given, the context limit.
+// computePool sets the pool and the context limit.
 func (g *Modelled) computePool(r *Run) error {
 	p, e := g.Profile, &g.Engine
 	s := profile.Settings{
@@ -180,16 +181,5 @@ func (g *Modelled) computePool(r *Run) error {
 		return fmt.Errorf("block-size: found %d tokens with profile %s, expected at most its KV capacity of %d tokens", e.BlockSize, p.ID, c.Tokens)
 	}
 	g.Capacity, e.NumGPUBlocks = c, int32(min(blocks, math.MaxInt32))
-	switch {
-	case e.MaxModelLen != AutoValue:
-		g.LimitFrom = "max_model_len"
-	case p.MaxModelLen() == 0:
-		g.LimitFrom, e.MaxModelLen = "none known", 0
-	default:
-		g.LimitFrom, g.ContextCut, e.MaxModelLen = p.ContextSource, c.ContextCut, int32(c.Settings.MaxModelLen)
-		if c.ContextCut {
-			g.LimitFrom = "KV pool"
-		}
-	}
-	return nil
+	return g.limitByPool()
 }
