@@ -52,7 +52,10 @@ func (c *Comparison) Loss() float64 {
 	return sum / float64(kinds)
 }
 
-// Correct looks for the factor on all step times with the least loss. run
+// Correct looks for the factor on all step times with the least loss: on a
+// coarse grid, then by golden sections around the best place of it. Batches form
+// differently at each speed, so the loss is a little rough and the factor is
+// good to a percent or so, not to the digits of the search. run
 // simulates with a speedup ratio, by which durations are divided. It returns
 // nil where nothing can be compared.
 func Correct(run func(ratio float64) (*Comparison, error)) (*Correction, error) {
