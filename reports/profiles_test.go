@@ -110,6 +110,21 @@ func TestProfilesAreShown(t *testing.T) {
 	}
 }
 
+// Groups with limits of their own are all named.
+func TestRejectedNamesEveryLimit(t *testing.T) {
+	trace, c, r := healthy(t)
+	second := c.Fleet[0]
+	second.Count, second.Engine.MaxModelLen = 1, 900
+	c.Fleet[0].Count = 1
+	c.Fleet = append(c.Fleet, second, second)
+	c.Fleet[2].Count = 0
+	r.Requests[3].Status = sim.Rejected
+	text := Summarize(trace, c, r).Routesim.Warnings[0].Text
+	if !strings.Contains(text, "a worker's KV pool holds 1,048,576 tokens or max_model_len is 900)") {
+		t.Errorf("got %s", text)
+	}
+}
+
 // Equal groups are warned of once.
 func TestProfileWarningsOnce(t *testing.T) {
 	f := ProfileFacts{ID: "a/vllm/m/tp1/bf16/kv-bf16", Grade: "C"}

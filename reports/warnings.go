@@ -3,6 +3,8 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"routesim/reports/format"
 	"routesim/sim"
@@ -86,17 +88,20 @@ func (f *facts) rejected() string {
 			longest = max(longest, q.InputTokens)
 		}
 	}
-	limit := ""
+	var limits []string // of the groups, each once
 	for i := range f.config.Fleet {
 		e := &f.config.Fleet[i].Engine
 		pool := int64(e.NumGPUBlocks) * int64(e.BlockSize)
-		limit = fmt.Sprintf("a worker's KV pool holds %s tokens", format.Count(pool))
+		limit := fmt.Sprintf("a worker's KV pool holds %s tokens", format.Count(pool))
 		if e.MaxModelLen > 0 && int64(e.MaxModelLen) <= pool {
 			limit = fmt.Sprintf("max_model_len is %s", format.Count(int64(e.MaxModelLen)))
 		}
+		if !slices.Contains(limits, limit) {
+			limits = append(limits, limit)
+		}
 	}
 	return fmt.Sprintf("%s rejected: the prompt can never fit (longest %s tokens; %s).",
-		format.Plural(n, "request"), format.Count(int64(longest)), limit)
+		format.Plural(n, "request"), format.Count(int64(longest)), strings.Join(limits, " or "))
 }
 
 func (f *facts) unfinished() string {
