@@ -69,6 +69,8 @@ func (w *Worker) startPass(now float64) (float64, error) {
 	w.closed = decoding && w.admitted == 0 && w.victims == 0 && len(w.signals) == 0 && w.waiting.n > 0
 
 	if end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
+		w.stats.Passes--
+		w.busySince = -1
 		return end, w.stuck(now)
 	}
 	return end, nil
