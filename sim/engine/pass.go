@@ -70,6 +70,7 @@ func (w *Worker) startPass(now float64) (float64, error) {
 
 	if end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
 		w.stats.Passes--
+		w.stats.BusyMS += now - w.busySince
 		w.busySince = -1
 		return end, w.stuck(now)
 	}
