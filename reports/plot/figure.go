@@ -35,6 +35,8 @@ type entry struct {
 	name string
 	line draw.LineStyle
 	dot  bool // a marker of the line's colour instead of the line
+
+	shape draw.GlyphDrawer // of the marker; nil: a small circle
 }
 
 // axis is one axis of a figure.
@@ -152,7 +154,11 @@ func (f *Figure) legendRows(c draw.Canvas, y vg.Length) vg.Length {
 		}
 		middle := y + 0.33*smallSize
 		if e.dot {
-			c.DrawGlyph(draw.GlyphStyle{Color: e.line.Color, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: x + sample/2, Y: middle})
+			g := draw.GlyphStyle{Color: e.line.Color, Radius: 2, Shape: draw.CircleGlyph{}}
+			if e.shape != nil {
+				g.Radius, g.Shape = 3, e.shape
+			}
+			c.DrawGlyph(g, vg.Point{X: x + sample/2, Y: middle})
 		} else {
 			c.StrokeLine2(e.line, x, middle, x+sample, middle)
 		}
