@@ -25,6 +25,10 @@ type ProfileFacts struct {
 	Flags    []string          `json:"flags"`
 	FitError *profile.FitError `json:"fit_error_pct"`     // against measured operators; null: never compared
 	HeldOut  *profile.RunError `json:"heldout_error_pct"` // against servers, on runs not used for the calibration; null: never compared
+	// Calibration names the serving runs that the engine's overheads come from;
+	// Borrowed says that they ran on another GPU.
+	Calibration string `json:"calibration"`
+	Borrowed    bool   `json:"calibration_borrowed"`
 
 	KVTokens    int64   `json:"kv_capacity_tokens"`
 	KVBlocks    int64   `json:"num_gpu_blocks"`
@@ -57,7 +61,9 @@ type KVBasis struct {
 func (f *ProfileFacts) quality() string {
 	parts := []string{"grade " + f.Grade}
 	if e := f.HeldOut; e != nil {
-		parts = append(parts, fmt.Sprintf("median error against servers: TTFT %g %%, TPOT %g %% (%s)", e.TTFT[0], e.TPOT[0], format.Plural(int64(e.Runs), "held-out run")))
+		parts = append(parts, fmt.Sprintf("median error against servers: TTFT %g %%, TPOT %g %% (%s of %s)", e.TTFT[0], e.TPOT[0], format.Plural(int64(e.Runs), "run"), f.Calibration))
+	} else if f.Borrowed {
+		parts = append(parts, "never compared with servers, overheads borrowed from "+f.Calibration)
 	} else {
 		parts = append(parts, "never compared with servers")
 	}

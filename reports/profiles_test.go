@@ -70,8 +70,9 @@ func TestGroupFiguresAddUp(t *testing.T) {
 func TestProfilesAreShown(t *testing.T) {
 	_, s := twoGroups(t)
 	good := ProfileFacts{Group: 0, Count: 2, ID: "a/vllm/m/tp1/bf16/kv-bf16", Grade: "A", Flags: []string{},
-		FitError: &profile.FitError{Decode: [2]float64{1.5, 4}, PrefillNoPrefix: [2]float64{2, 3}, Mixed: [2]float64{0.5, 1}},
-		HeldOut:  &profile.RunError{Runs: 7, TTFT: [3]float64{13, 20, 1}, TPOT: [3]float64{4, 8, 0}}}
+		FitError:    &profile.FitError{Decode: [2]float64{1.5, 4}, PrefillNoPrefix: [2]float64{2, 3}, Mixed: [2]float64{0.5, 1}},
+		Calibration: "c",
+		HeldOut:     &profile.RunError{Runs: 7, TTFT: [3]float64{13, 20, 1}, TPOT: [3]float64{4, 8, 0}}}
 	poor := ProfileFacts{Group: 1, Count: 1, ID: "b/vllm/m/tp1/bf16/kv-bf16", Grade: "C", Flags: []string{"poor_fit"},
 		ContextCut: true, MaxModelLen: 9000, Context: 131072, KVBasis: KVBasis{Utilization: Number(math.NaN())}}
 	before := codes(s)
@@ -80,7 +81,7 @@ func TestProfilesAreShown(t *testing.T) {
 		t.Errorf("warnings: got %v", got)
 	}
 	want := []string{
-		"grade A; median error against servers: TTFT 13 %, TPOT 4 % (7 held-out runs); fit: decode 1.5 %, prefill 2 %, mixed 0.5 %",
+		"grade A; median error against servers: TTFT 13 %, TPOT 4 % (7 runs of c); fit: decode 1.5 %, prefill 2 %, mixed 0.5 %",
 		"grade C; never compared with servers; fit error not known",
 	}
 	if !slices.Equal(s.Routesim.Model, want) {

@@ -13,7 +13,7 @@ Latency, in ms, over completed requests
          Percentiles come from a logarithmic sketch with 0.1 % relative error.
   TPOT   time per output token: (last token - first token) / (tokens - 1), one
          value per request.
-  E2E    arrival to the last token.
+  E2E    arrival to the last token, with the time of the front end as in TTFT.
   Percentiles of TTFT, TTST, TPOT and E2E are values that occurred, without
   interpolation; standard deviations are of the population.
 
@@ -30,20 +30,22 @@ Cache
   delivered  what was reused when the request was first admitted.
   All four are shares of the input tokens of completed requests. Ceiling - best
   is lost to capacity and to the split over workers, best - chosen to the
-  router's choice, chosen - delivered to eviction while waiting.
+  router's choice, chosen - delivered to eviction while waiting (negative where
+  others stored the prefix in the meantime).
   regret       best - chosen, in blocks.
   cost regret  cost of the chosen worker - least cost of any worker.
 
 Balance
   imbalance    busy time of the busiest worker over the mean.
   CV           coefficient of variation of tokens per worker.
+  The bars beside "load" are shares of the fleet's busy time.
   ties         share of decisions in which several workers had the least cost.
 
 Models
   A GPU profile says how long a step of its workers takes and how many KV tokens
   they hold. Its grade (A to C) tells how well that is founded; its error is the
-  median against measured operators (fit) and, where known, against servers on
-  runs that it was not calibrated with. routesim profile show NAME tells more.
+  median against measured operators (fit) and, where known, against servers:
+  runs that it was not calibrated with, or a cross-validation over all of them. routesim profile show NAME tells more.
   out of range  share of the steps that left the range the profile was fitted on.
   typical error of routesim validate: exp(mean of |ln(simulated / recorded)|) - 1,
                 averaged over TTFT and ITL before exp.
@@ -52,6 +54,7 @@ Digests
   decision     SHA-256 over request number, worker, rank and overlap of every
                decision in routing order: equal digests, equal decisions.
   time         SHA-256 over the times of all tokens.
+  trace        SHA-256 over the trace's columns, whatever its packing.
 `
 
 // newDefinitions returns a help topic.

@@ -16,7 +16,7 @@ func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
 	nan := reports.Number(math.NaN())
 	f := reports.ProfileFacts{
 		Group: i, Count: g.Count, ID: p.ID, Grade: p.Grade, Flags: append([]string{}, p.Flags...),
-		FitError: p.FitError, HeldOut: p.Calibration.HeldOut,
+		FitError: p.FitError, HeldOut: p.Calibration.HeldOut, Calibration: p.CalibrationID, Borrowed: p.Borrowed(),
 		KVTokens: blocks * size, KVBlocks: blocks, BlockSize: size,
 		KVBasis: reports.KVBasis{
 			From: "num_gpu_blocks", Utilization: nan, GPUMemoryGiB: nan, WeightsGiB: nan, OverheadGiB: nan,
@@ -24,6 +24,9 @@ func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
 		},
 		RequestMS: reports.Number(g.RequestMS), MaxModelLen: int64(e.MaxModelLen), LimitFrom: g.LimitFrom,
 		Context: p.MaxModelLen(), ContextCut: g.ContextCut, Line: p.Summary(),
+	}
+	if f.Borrowed {
+		f.HeldOut = nil
 	}
 	if c := g.Capacity; c != nil {
 		f.KVTokens = c.Tokens

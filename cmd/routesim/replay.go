@@ -23,8 +23,7 @@ dictionary, environment, --config file, default. Switches have a --no- form;
 Without --profile and --timing the workers are those of the GPU profile
 h100/vllm/llama-3.1-70b/tp4. Dynamo's own replay uses --timing dynamo-polynomial.
 
-The router mode defaults to kv, where Dynamo's own default is round-robin: the
-one deliberate departure from its defaults.
+The router mode defaults to kv, where Dynamo's own default is round-robin.
 
 Standard output carries one document. Exit code 0: done. 1: nothing completed.
 2: bad input or usage. 130: interrupted, what was finished has been written.`

@@ -140,8 +140,15 @@ func (p *Profile) CheckEngine(scheduler string) error {
 	if scheduler == p.Engine {
 		return nil
 	}
-	return fmt.Errorf("profile %s: found a profile of %s, expected one of %s, the scheduler of this run (choose another profile, or --engine-type %s)",
-		p.ID, p.Engine, scheduler, p.Engine)
+	return fmt.Errorf("profile %s: found a profile of %s, expected one of %s, the scheduler of this run (choose another profile; only that scheduler is modelled)",
+		p.ID, p.Engine, scheduler)
+}
+
+// Borrowed reports whether the engine's overheads, and with them the error
+// against servers, come from runs on another GPU.
+func (p *Profile) Borrowed() bool {
+	gpu, _, _ := strings.Cut(p.GPU, "_")
+	return p.CalibrationID != "" && !strings.HasPrefix(p.CalibrationID+"-", p.Engine+"-"+gpu+"-")
 }
 
 // Summary returns the id with the grade and the errors, in one line.
@@ -152,7 +159,9 @@ func (p *Profile) Summary() string {
 	} else {
 		parts = append(parts, "no fit error known")
 	}
-	if e := p.Calibration.HeldOut; e != nil {
+	if e := p.Calibration.HeldOut; p.Borrowed() {
+		parts = append(parts, "never compared with servers, overheads borrowed from "+p.CalibrationID)
+	} else if e != nil {
 		parts = append(parts, fmt.Sprintf("against servers (%d runs of %s): TPOT %g %%, TTFT %g %%", e.Runs, p.CalibrationID, e.TPOT[0], e.TTFT[0]))
 	} else {
 		parts = append(parts, "not compared with servers")

@@ -173,7 +173,7 @@ func TestVerboseShowsTheFirstDifferences(t *testing.T) {
 // TestWhatASoftStopHidesIsNotBlamed cuts a recording short: nothing says where
 // the requests under way at the stop had gone.
 func TestWhatASoftStopHidesIsNotBlamed(t *testing.T) {
-	g, err := Load(filepath.Join(goldenDir, "kv-overload-small.json.gz"), nil)
+	g, err := Load(filepath.Join(goldenDir, "kv-temp05.json.gz"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

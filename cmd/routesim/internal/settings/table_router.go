@@ -13,7 +13,7 @@ func modeRows() []Setting {
 					"least-loaded": replayModes, "device-aware-weighted": replayModes,
 				},
 			},
-			Help: "How requests are routed. Dynamo's own default is round-robin; routesim's is kv, the router it is about: its one deliberate departure.",
+			Help: "How requests are routed. Dynamo's own default is round-robin; routesim's is kv, the router it is about.",
 			Ref:  func(r *Run) any { return &r.Router.Mode },
 		},
 		{
