@@ -64,11 +64,11 @@ func TestBadTraces(t *testing.T) {
 }
 
 func TestMedianOfRuns(t *testing.T) {
-	runs := []used{{3, 30}, {1, 10}, {2, 50}, {9, 20}, {4, 40}}
-	if got := median(runs); got != (used{3, 30}) {
+	runs := []used{{3, 6, 30}, {1, 9, 10}, {2, 5, 50}, {9, 8, 20}, {4, 7, 40}}
+	if got := median(runs); got != (used{3, 7, 30}) {
 		t.Errorf("median %v", got)
 	}
-	if got := median(runs[:2]); got != (used{2, 20}) {
+	if got := median(runs[:2]); got != (used{2, 7.5, 20}) {
 		t.Errorf("median of two %v", got)
 	}
 }

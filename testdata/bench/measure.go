@@ -21,6 +21,7 @@ import (
 // used is what one run of a command took.
 type used struct {
 	Seconds float64 // wall-clock time, start of the process to its end
+	CPU     float64 // processor time in s, of user and system, all threads
 	MB      float64 // peak resident memory, 10^6 bytes
 }
 
@@ -40,7 +41,8 @@ func measure(env []string, name string, args ...string) (used, []byte, error) {
 	if !ok {
 		return used{}, nil, errors.New("this system does not report the memory of a process")
 	}
-	return used{seconds, float64(u.Maxrss) * 1024 / 1e6}, out.Bytes(), nil
+	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	return used{seconds, cpu, float64(u.Maxrss) * 1024 / 1e6}, out.Bytes(), nil
 }
 
 // median takes the median of each figure on its own.
@@ -53,7 +55,11 @@ func median(runs []used) used {
 		slices.Sort(v)
 		return (v[len(v)/2] + v[(len(v)-1)/2]) / 2
 	}
-	return used{pick(func(u used) float64 { return u.Seconds }), pick(func(u used) float64 { return u.MB })}
+	return used{
+		pick(func(u used) float64 { return u.Seconds }),
+		pick(func(u used) float64 { return u.CPU }),
+		pick(func(u used) float64 { return u.MB }),
+	}
 }
 
 // plainTrace unpacks the bundled conversation trace into dir, so that no

@@ -31,8 +31,8 @@ func scale(args []string) error {
 	defer os.RemoveAll(dir)
 	describeMachine(os.Stdout)
 	fmt.Printf("router kv, medians of %d runs\n\n", *rounds)
-	fmt.Println("| requests | workers | wall s | us / request | peak MB | bytes / request |")
-	fmt.Println("|---|---|---|---|---|---|")
+	fmt.Println("| requests | workers | wall s | CPU s | CPU us / request | peak MB | bytes / request |")
+	fmt.Println("|---|---|---|---|---|---|---|")
 	for text := range strings.SplitSeq(*copies, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
@@ -89,7 +89,7 @@ func timeLength(bin, trace, workers string, requests, rounds int) error {
 		runs = append(runs, u)
 	}
 	m := median(runs)
-	fmt.Printf("| %d | %s | %.3f | %.2f | %.0f | %.0f |\n", requests, workers, m.Seconds,
-		m.Seconds/float64(requests)*1e6, m.MB, m.MB*1e6/float64(requests))
+	fmt.Printf("| %d | %s | %.3f | %.2f | %.2f | %.0f | %.0f |\n", requests, workers, m.Seconds, m.CPU,
+		m.CPU/float64(requests)*1e6, m.MB, m.MB*1e6/float64(requests))
 	return nil
 }

@@ -48,8 +48,8 @@ func sideBySide(args []string) error {
 	all := contenders(*bin, trace, *mode, dir)
 	describeMachine(os.Stdout)
 	fmt.Printf("conversation trace, router %s, medians of %d runs in turns\n\n", *mode, *rounds)
-	fmt.Println("| workers | command | wall s | peak MB | time / plain | oracle / this: time | memory |")
-	fmt.Println("|---|---|---|---|---|---|---|")
+	fmt.Println("| workers | command | wall s | CPU s | peak MB | time / plain | oracle / this: time | memory |")
+	fmt.Println("|---|---|---|---|---|---|---|---|")
 	for text := range strings.SplitSeq(*fleets, ",") {
 		workers, err := strconv.Atoi(text)
 		if err != nil || workers < 1 {
@@ -130,7 +130,7 @@ func compare(all []contender, workers, rounds int) error {
 		if c.name == "oracle" {
 			name = fmt.Sprintf("oracle (replay call alone %.2f s)", median(calls).Seconds)
 		}
-		fmt.Printf("| %d | %s | %.3f | %.0f | %.2f | %s | %s |\n", workers, name, m.Seconds, m.MB, m.Seconds/plain.Seconds, faster, leaner)
+		fmt.Printf("| %d | %s | %.3f | %.2f | %.0f | %.2f | %s | %s |\n", workers, name, m.Seconds, m.CPU, m.MB, m.Seconds/plain.Seconds, faster, leaner)
 	}
 	return nil
 }
