@@ -100,35 +100,45 @@ func sameError(t *rapid.T, a, b error) bool {
 // TestReplayEqualsNaiveReplay holds the simulator against the rules written
 // down literally.
 func TestReplayEqualsNaiveReplay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkNaive(t, drawScenario(t)) })
+}
+
+// TestTwinsEqualNaiveReplay does so where blocks have several copies and an
+// admission can preempt.
+func TestTwinsEqualNaiveReplay(t *testing.T) {
+	victims := 0
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawScenario(t)
-		got, err := s.run(t, func(c *Config) { c.Plain = true })
-		n := newNaive(s)
-		if !n.run() {
-			sameStuck(t, n, err)
-			return
-		}
-		if err != nil {
-			t.Fatalf("run: %v, expected none", err)
-		}
-		if d := diffNaive(&n.res, got); d != "" {
-			t.Fatalf("the simulator differs (-rules +simulator):\n%s", d)
-		}
+		victims += checkNaive(t, drawTwins(t)).admitVictims
 	})
+	if victims == 0 {
+		t.Error("no admission preempted anything, expected some in so many scenarios")
+	}
+}
+
+func checkNaive(t *rapid.T, s *scenario) *naive {
+	got, err := s.run(t, func(c *Config) { c.Plain = true })
+	n := newNaive(s)
+	if !n.run() {
+		sameStuck(t, n, err)
+		return n
+	}
+	if err != nil {
+		t.Fatalf("run: %v, expected none", err)
+	}
+	if d := diffNaive(&n.res, got); d != "" {
+		t.Fatalf("the simulator differs (-rules +simulator):\n%s", d)
+	}
+	return n
 }
 
 // sameStuck checks that err reports the naive replay's stuck worker.
 func sameStuck(t *rapid.T, n *naive, err error) {
 	var e *engine.StuckError
 	if !errors.As(err, &e) {
-		t.Fatalf("run: %v, expected worker %d to be stuck at %v ms", err, n.stuck.id, n.now)
+		t.Fatalf("run: %v, expected %+v", err, *n.stuck)
 	}
-	w := n.stuck
-	if e.AtMS != n.now || e.InFlight != w.InFlight() {
-		t.Fatalf("stuck at %v ms with %d in flight, expected %v ms and %d", e.AtMS, e.InFlight, n.now, w.InFlight())
-	}
-	if len(w.Waiting) > 0 && int(e.Row) != w.Waiting[0].Row {
-		t.Fatalf("stuck on row %d, expected %d", e.Row, w.Waiting[0].Row)
+	if e.AtMS != n.stuck.at || e.InFlight != n.stuck.inFlight || int(e.Row) != n.stuck.row {
+		t.Fatalf("stuck at %v ms on row %d with %d in flight, expected %+v", e.AtMS, e.Row, e.InFlight, *n.stuck)
 	}
 }
 

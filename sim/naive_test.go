@@ -1,15 +1,12 @@
 package sim
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 
 	"routesim/sim/engine"
 	"routesim/sim/internal/reference"
 	"routesim/sim/router"
-	"routesim/workloads"
 )
 
 // naive replays a scenario by the rules as they are written down: whole token
@@ -27,7 +24,9 @@ type naive struct {
 	now     float64
 	turn    int
 	res     Result
-	stuck   *naiveWorker
+	stuck   *naiveStuck // the first worker that could not go on
+
+	admitVictims int // preemptions by an admission
 }
 
 type naiveRequest struct {
@@ -49,17 +48,25 @@ type naiveRequest struct {
 
 type naiveWorker struct {
 	*reference.Engine
-	id      int
-	end     float64
-	pass    reference.Pass
-	busy    float64
-	area    float64 // active blocks times ms
-	since   float64
-	level   int
-	stats   Worker
-	events  []naiveEvent
-	view    map[int]bool
-	waiting int
+	id     int
+	end    float64
+	pass   reference.Pass
+	busy   float64
+	area   float64 // active blocks times ms
+	since  float64
+	level  int
+	stats  Worker
+	events []naiveEvent
+	view   map[int]bool
+	hung   bool // no pass had an effect since the last request came
+}
+
+// naiveStuck is what a worker that cannot go on must report.
+type naiveStuck struct {
+	at       float64 // ms
+	worker   int
+	inFlight int
+	row      int // of the head of its queue, -1 for none
 }
 
 type naiveEvent struct {
@@ -88,55 +95,6 @@ func newNaive(s *scenario) *naive {
 	n.link()
 	n.schedule()
 	return n
-}
-
-// link numbers hash ids and sessions by first appearance and joins turns.
-func (n *naive) link() {
-	number := map[uint64]uint64{}
-	session, last := map[string]int{}, map[int]int{}
-	for i, r := range n.s.rows {
-		q := &naiveRequest{row: i, prev: -1, next: -1, worker: -1}
-		for _, h := range r.HashIDs {
-			if _, ok := number[h]; !ok {
-				number[h] = uint64(len(number))
-			}
-			q.hashes = append(q.hashes, number[h])
-		}
-		name := r.SessionID
-		if name == "" {
-			name = fmt.Sprintf("row %d", i)
-		}
-		if _, ok := session[name]; !ok {
-			session[name] = len(session)
-		}
-		q.session = session[name]
-		if p, ok := last[q.session]; ok {
-			q.prev, q.turn, n.rows[p].next = p, n.rows[p].turn+1, i
-		}
-		last[q.session] = i
-		n.rows = append(n.rows, q)
-		n.res.Requests[i] = Request{
-			Arrival: NaN, Dispatched: NaN, FirstAdmit: NaN, FirstToken: NaN, SecondToken: NaN, LastToken: NaN,
-			Terminal: NaN, InputTokens: int32(n.ownTokens(i)), Worker: -1, Order: -1,
-		}
-	}
-	n.texts = make([][]uint64, len(session))
-}
-
-// ownTokens is the length of the row's own part of the prompt.
-func (n *naive) ownTokens(row int) int {
-	r := n.s.rows[row]
-	if r.InputLength > 0 {
-		return int(r.InputLength)
-	}
-	return len(r.HashIDs) * n.blockTokens()
-}
-
-func (n *naive) blockTokens() int {
-	if n.s.opts.BlockSize > 0 {
-		return int(n.s.opts.BlockSize)
-	}
-	return int(workloads.DefaultBlockSize)
 }
 
 // schedule makes the first turns ready.
@@ -203,9 +161,7 @@ func (n *naive) run() bool {
 			break
 		}
 		n.now = at
-		if !n.drain() {
-			return false
-		}
+		n.drain()
 		at = math.Inf(1)
 		for _, r := range n.pending {
 			at = min(at, r.at)
@@ -214,6 +170,9 @@ func (n *naive) run() bool {
 			at = min(at, w.end)
 		}
 		if math.IsInf(at, 1) {
+			if n.stuck != nil {
+				return false
+			}
 			break
 		}
 	}
@@ -222,7 +181,7 @@ func (n *naive) run() bool {
 }
 
 // drain does everything that happens at one instant.
-func (n *naive) drain() bool {
+func (n *naive) drain() {
 	for again := true; again; {
 		again = false
 		for _, w := range n.workers {
@@ -237,28 +196,30 @@ func (n *naive) drain() bool {
 		}
 		for i := 0; i < len(n.workers); i++ {
 			w := n.workers[i]
-			if !math.IsInf(w.end, 1) || w.InFlight() == 0 {
+			if !math.IsInf(w.end, 1) || w.InFlight() == 0 || w.hung {
 				continue
 			}
 			again = true
-			if !n.start(w) {
-				return false
-			}
-			if w.end == n.now {
+			if n.start(w); w.end == n.now {
 				n.complete(w)
 				i = -1 // from the lowest worker again
 			}
 		}
 	}
-	return true
 }
 
-func (n *naive) start(w *naiveWorker) bool {
+func (n *naive) start(w *naiveWorker) {
 	w.settle(n.now)
 	p := w.Pass(n.now)
-	if p.Stuck {
-		n.stuck = w
-		return false
+	if w.hung = p.Stuck; p.Stuck {
+		if n.stuck == nil {
+			n.stuck = &naiveStuck{at: n.now, worker: w.id, inFlight: w.InFlight(), row: -1}
+			if len(w.Waiting) > 0 {
+				n.stuck.row = w.Waiting[0].Row
+			}
+		}
+		w.level = p.Active
+		return
 	}
 	w.pass, w.end, w.level = p, p.End, p.Active
 	w.busy += p.End - n.now
@@ -268,11 +229,10 @@ func (n *naive) start(w *naiveWorker) bool {
 	st := &w.stats
 	st.Passes++
 	st.Preemptions += int64(p.Victims)
+	n.admitVictims += p.AdmitVictims
 	st.PrefillTokens += p.Batch.PrefillContext - p.Batch.PrefillPrefix
 	st.PeakBlocks = max(st.PeakBlocks, int32(p.Active))
 	st.PeakRunning = max(st.PeakRunning, int32(p.Running))
-	n.res.CommittedPrefillTokens += int64(p.Committed)
-	return true
 }
 
 // settle counts the blocks held since the level last moved.
@@ -282,6 +242,7 @@ func (w *naiveWorker) settle(now float64) {
 }
 
 func (n *naive) complete(w *naiveWorker) {
+	n.res.CommittedPrefillTokens += int64(w.pass.Committed)
 	w.end = math.Inf(1)
 	if w.InFlight() == 0 {
 		w.settle(n.now)
@@ -373,9 +334,6 @@ func (n *naive) arrive(ready naiveReady) {
 	r := &n.res.Requests[q.row]
 	r.Arrival, r.InputTokens = ready.at, int32(q.isl)
 	n.res.Released++
-	if m := n.s.cfg.Fleet[0].Engine.MaxModelLen; m > 0 && q.isl+q.osl > int(m) {
-		n.res.OverLength++
-	}
 	n.ceiling(q)
 	if n.s.cfg.Router.Mode == router.RoundRobin {
 		n.place(q, decision{worker: n.turn, cost: NaN, minCost: NaN})
@@ -399,71 +357,6 @@ func (w *naiveWorker) look(now float64) {
 	}
 }
 
-// answerMark lies above all prompt and recorded tokens.
-const answerMark = uint64(1) << 40
-
-// compose writes out the request's tokens and names its complete blocks.
-func (n *naive) compose(q *naiveRequest) {
-	row := n.s.rows[q.row]
-	if n.s.opts.Delta {
-		q.tokens = slices.Clone(n.texts[q.session])
-	}
-	own := n.ownTokens(q.row)
-	for p := range own {
-		q.tokens = append(q.tokens, q.hashes[p/n.blockTokens()])
-	}
-	q.isl, q.osl = len(q.tokens), int(row.OutputLength)
-	for g := range q.osl {
-		t := answerMark + uint64(q.row)<<20 + uint64(g)
-		if row.OutputTokenIDs != nil {
-			t = uint64(row.OutputTokenIDs[g])
-		}
-		q.tokens = append(q.tokens, t)
-	}
-	bs := int(n.s.cfg.Fleet[0].Engine.BlockSize)
-	var ids []int
-	parent := -1
-	for b := range len(q.tokens) / bs {
-		key := binary.LittleEndian.AppendUint64(nil, uint64(parent))
-		for _, t := range q.tokens[b*bs : (b+1)*bs] {
-			key = binary.LittleEndian.AppendUint64(key, t)
-		}
-		id, ok := n.ids[string(key)]
-		if !ok {
-			id = len(n.ids)
-			n.ids[string(key)] = id
-		}
-		ids, parent = append(ids, id), id
-	}
-	q.prompt = ids[:q.isl/bs]
-	q.engine = &reference.Request{Row: q.row, Prompt: q.isl, Output: q.osl, IDs: ids}
-}
-
-// reusable is the number of prompt blocks a cache can serve.
-func (n *naive) reusable(q *naiveRequest) int {
-	tokens := q.isl
-	if q.osl > 0 {
-		tokens--
-	}
-	return tokens / int(n.s.cfg.Fleet[0].Engine.BlockSize)
-}
-
-// ceiling passes the request through one endless cache.
-func (n *naive) ceiling(q *naiveRequest) {
-	held := 0
-	for held < len(q.prompt) && n.seen[q.prompt[held]] {
-		held++
-	}
-	n.res.Requests[q.row].Decision.CeilingHeld = int32(min(held, n.reusable(q)))
-	marked := q.prompt
-	if n.s.dynamic() {
-		marked = q.engine.IDs
-	}
-	for _, id := range marked {
-		n.seen[id] = true
-	}
-}
-
 func (n *naive) dispatchWaiting() {
 	for q := n.router.next(); q != nil; q = n.router.next() {
 		n.place(q, n.router.admit(q))
@@ -478,6 +371,7 @@ func (n *naive) place(q *naiveRequest, d decision) {
 	n.res.Routed = append(n.res.Routed, int32(q.row))
 	x := &r.Decision
 	x.Cost, x.MinCost, x.Tied = d.cost, d.minCost, int32(d.tied)
+	x.Forced = n.s.cfg.Router.Mode == router.KV && n.s.cfg.Force != nil && n.s.cfg.Force[q.row] >= 0
 	x.PrefillTerm, x.Credit, x.DecodeTerm, x.RequestTerm = d.prefill, d.credit, d.decode, d.request
 	if q.overlap != nil {
 		x.Overlap, x.BestOverlap = float64(q.overlap[d.worker]), float64(slices.Max(q.overlap))
@@ -491,9 +385,13 @@ func (n *naive) place(q *naiveRequest, d decision) {
 	}
 	q.worker = d.worker
 	w := n.workers[d.worker]
+	if m := int(w.MaxModelLen); m > 0 && q.isl+q.osl > m {
+		n.res.OverLength++
+	}
 	w.stats.Requests++
 	w.stats.InputTokens += int64(q.isl)
 	w.Enqueue(q.engine)
+	w.hung = false
 }
 
 // finish sums up what the run left.

@@ -270,3 +270,36 @@ func drawLoop(t *rapid.T, s *scenario) {
 		}
 	}
 }
+
+// drawTwins makes a scenario of recorded answers over two symbols on a tiny
+// pool: blocks of generated tokens are hit while their owner still runs, and
+// several copies of a block come and go.
+func drawTwins(t *rapid.T) *scenario {
+	s := &scenario{}
+	bs := oneOf[int32](t, "block size", 1, 2, 3)
+	s.opts.BlockSize = bs
+	p := drawEngine(t, bs)
+	p.NumGPUBlocks = rapid.Int32Range(3, 9).Draw(t, "tiny pool")
+	p.MaxNumSeqs = 256
+	p.EnablePrefixCaching, p.MaxModelLen = true, 0
+	s.cfg.Fleet = []Group{{Count: 1, Engine: p, Timing: drawTiming(t, &p)}}
+	drawRouter(t, &s.cfg.Router)
+	for range rapid.IntRange(2, 12).Draw(t, "rows") {
+		r := workloads.Row{Timestamp: float64(rapid.IntRange(0, 30).Draw(t, "time")) * 5, OutputTokenIDs: []uint32{}}
+		r.HashIDs = []uint64{0}
+		for range rapid.IntRange(0, 3).Draw(t, "more") {
+			r.HashIDs = append(r.HashIDs, uint64(rapid.IntRange(0, 1).Draw(t, "id")))
+		}
+		r.OutputLength = rapid.Int32Range(1, 3*bs+2).Draw(t, "answer")
+		token := uint32(0)
+		for i := range r.OutputLength {
+			if i%bs == 0 {
+				token = uint32(rapid.IntRange(0, 1).Draw(t, "token"))
+			}
+			r.OutputTokenIDs = append(r.OutputTokenIDs, token)
+		}
+		s.rows = append(s.rows, r)
+	}
+	s.cfg.ArrivalSpeedup = 1
+	return s
+}

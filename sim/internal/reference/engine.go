@@ -21,6 +21,7 @@ type Request struct {
 	Admissions []engine.Admission
 
 	computed  int // tokens with KV
+	named     int // leading blocks whose identity the engine knows
 	blocks    []*block
 	preempted bool
 
@@ -61,6 +62,7 @@ type Pass struct {
 	Stuck   bool // the pass had no effect and took no time
 
 	Victims, Admitted int
+	AdmitVictims      int // victims of an admission
 	Active            int // blocks that somebody holds once all is scheduled
 	Running           int // requests that run once all is scheduled
 	Committed         int // tokens of the requests that compute prompt tokens
@@ -145,17 +147,20 @@ func (e *Engine) stageB(now float64) (refused []*Request) {
 		}
 		before := e.budget
 		r.scheduled = false
-		if e.schedule(r, hits) != scheduled {
+		got := e.schedule(r, hits)
+		e.pass.AdmitVictims += e.pass.Victims
+		if got != scheduled {
 			return refused
 		}
 		at := slices.Index(e.Waiting, r)
 		e.Waiting = slices.Delete(slices.Clone(e.Waiting), at, at+1)
 		e.Running = append(e.Running, r)
 		e.pass.Admitted++
+		r.named = max(r.named, r.length()/int(e.BlockSize))
 		r.Admissions = append(r.Admissions, engine.Admission{
 			Row: int32(r.Row), At: now, Reused: int32(len(hits)) * e.BlockSize,
 		})
-		if e.budget == before && e.budget == 0 {
+		if e.pass.Victims > 0 || e.budget == before && e.budget == 0 {
 			return refused
 		}
 	}
@@ -172,7 +177,13 @@ func (e *Engine) blocksFor(tokens int) int {
 func (e *Engine) gate(r *Request) (hits []*block, ok bool) {
 	bs := int(e.BlockSize)
 	if e.EnablePrefixCaching {
-		for _, id := range r.IDs[:r.length()/bs] {
+		// A generated block is known once it was computed, or once the request
+		// was admitted again with all of its tokens.
+		known := r.length() / bs
+		if r.preempted {
+			known = min(known, r.named)
+		}
+		for _, id := range r.IDs[:known] {
 			b := e.Pool.primary(id)
 			if b == nil {
 				break
@@ -237,6 +248,7 @@ func (e *Engine) schedule(r *Request, hits []*block) outcome {
 		}
 	}
 	r.computed = after
+	r.named = max(r.named, after/bs)
 	e.seal(r)
 	r.scheduled, r.take = true, take
 	r.fresh, r.before = min(after, r.Prompt)-promptBefore, promptBefore
