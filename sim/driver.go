@@ -50,6 +50,9 @@ func newDriver(t *workloads.Trace, c *Config) (*driver, error) {
 		sorted = sorted && a >= last
 		last = a
 	}
+	if err := d.checkSpan(); err != nil {
+		return nil, err
+	}
 	if !sorted {
 		slices.SortStableFunc(d.first, func(a, b int32) int {
 			x, y := t.Arrival(int(a)), t.Arrival(int(b))
@@ -63,6 +66,21 @@ func newDriver(t *workloads.Trace, c *Config) (*driver, error) {
 		})
 	}
 	return d, nil
+}
+
+// endOfTime is the latest virtual time in ms, some 30,000 years: later ones can
+// no longer tell milliseconds apart.
+const endOfTime = 1e15
+
+// checkSpan refuses arrivals beyond the end of time.
+func (d *driver) checkSpan() error {
+	for _, row := range d.first {
+		if at := d.readyAt(row); !(at <= endOfTime) {
+			return fmt.Errorf("timestamp: found %v in line %d, which is %v ms after the first arrival at arrival-speedup-ratio %v, expected at most %v ms; mend the timestamp or raise the ratio",
+				d.trace.Arrival(int(row)), d.trace.Line(int(row)), at, d.speed, float64(endOfTime))
+		}
+	}
+	return nil
 }
 
 // startNext makes the next session in file order ready at now.

@@ -170,6 +170,9 @@ func (s *simulation) startPasses() (started bool) {
 		s.ready[w>>6] &^= 1 << (w & 63)
 		s.begun = max(s.begun, w+1)
 		end, err := s.workers[w].Start(s.now)
+		if err == nil && !(end <= endOfTime) {
+			err = fmt.Errorf("timing: found a pass that starts at %v ms and ends at %v ms, expected an end by %v ms; check the step times and speedup-ratio", s.now, end, float64(endOfTime))
+		}
 		if err != nil {
 			if s.stuck == nil {
 				s.stuck = s.explain(w, err)

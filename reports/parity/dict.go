@@ -145,6 +145,15 @@ func (d *dict) object(key string) map[string]any {
 	return m
 }
 
+// required returns the dictionary under key, which must be there.
+func (d *dict) required(key string) map[string]any {
+	m := d.object(key)
+	if m == nil {
+		d.bad(key, nil, "a dictionary")
+	}
+	return m
+}
+
 // inert names keys that change nothing in the oracle's replay.
 func (d *dict) inert(keys ...string) {
 	for _, key := range keys {

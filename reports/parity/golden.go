@@ -89,7 +89,7 @@ func parse(path string, text []byte, traceDirs []string) (*Golden, error) {
 func (g *Golden) readRecording(d *dict) (traceSource, error) {
 	var source traceSource
 	d.inert("oracle", "elapsed_s")
-	g.summary = d.object("summary")
+	g.summary = d.required("summary")
 	g.records = readRecords(d, "rows", nil)
 	s := newDict("scenario", d.object("scenario"))
 	source.name = s.text("trace", "")
@@ -115,7 +115,7 @@ func (g *Golden) readEngineCase(d *dict) (traceSource, error) {
 	var source traceSource
 	d.inert("name", "rule", "oracle")
 	e := newDict("expected", d.object("expected"))
-	g.summary = e.object("summary")
+	g.summary = e.required("summary")
 	columns, _ := d.get("columns")
 	if _, ok := e.get("rows"); ok {
 		g.records = readRecords(e, "rows", columns)

@@ -98,6 +98,11 @@ func RunAll(ctx context.Context, w io.Writer, paths []string, o RunOptions) (exi
 	if err != nil {
 		return ExitUnusable, err
 	}
+	for _, dir := range o.TraceDirs {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return ExitUnusable, fmt.Errorf("trace-dir: found no folder %s, expected one that holds traces", dir)
+		}
+	}
 	var unusable []error
 	for _, path := range files {
 		g, err := Load(path, o.TraceDirs)
