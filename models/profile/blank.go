@@ -3,6 +3,7 @@ package profile
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -114,7 +115,7 @@ func (m *Model) kvBytes(dtype string, gpus int64) (all, each int64) {
 // engine's own defaults: large for GPUs of 70 GiB and more but the A100.
 func (p *Profile) fillBasis(gpu *GPU, m *Model) {
 	p.Basis = CapacityBasis{
-		GPUMemoryGiB: gpu.MemoryGiB, WeightsGiBPerGPU: m.weightBytes(p.WeightDType) / float64(p.TP) / gib,
+		GPUMemoryGiB: gpu.MemoryGiB, WeightsGiBPerGPU: math.Round(1e4*m.weightBytes(p.WeightDType)/float64(p.TP)/gib) / 1e4,
 		GPUMemoryUtilization: 0.9, MaxNumSeqs: 256, MaxNumBatchedTokens: 2048,
 	}
 	if gpu.MemoryGiB >= 70 && p.GPU != "a100_sxm" {

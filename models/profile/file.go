@@ -147,7 +147,7 @@ func (d *document) profile(name string) (*Profile, error) {
 		GPU: d.GPU, Engine: d.Engine, Model: d.Model, TP: d.TP, WeightDType: d.WeightDType, KVDType: d.KVDType,
 		ID: d.ID, Grade: d.Grade, Flags: d.Flags,
 		KVBytesPerToken: d.KVBytesPerToken, KVBytesPerTokenPerGPU: d.KVBytesPerTokenPerGPU, KVCapacityTokens: d.KVCapacityTokens,
-		CalibrationID: "the file", Calibration: d.Calibration, Range: d.Range, Provenance: d.Provenance,
+		Calibration: d.Calibration, Range: d.Range, Provenance: d.Provenance,
 		ContextTokens: d.MaxModelLen, ContextSource: name,
 	}
 	if d.Basis != nil {

@@ -149,3 +149,6 @@ func (p *Profile) BelowFloor() (share, worst float64, err error) {
 	}
 	return float64(below) / float64(len(grid)), worst, nil
 }
+
+// PairMS is the arithmetic of one query-key pair in ms.
+func (f *Floor) PairMS() float64 { return 1000 * f.pairOps / f.attentionRate / f.gpus }

@@ -28,8 +28,8 @@ func sections() []struct {
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s replayed, %s left out\n\n", format.Plural(int64(r.Rows), "row"), format.Count(int64(len(r.Cases))), format.Count(int64(len(r.Dropped))))
-	fmt.Fprintf(&b, "%-25s %4s %17s %17s %17s\n", "error in %", "rows", "TTFT", "TPOT", "tokens/s")
-	fmt.Fprintf(&b, "%-25s %4s %17s %17s %17s\n", "", "", "med  p90  bias", "med  p90  bias", "med  p90  bias")
+	fmt.Fprintf(&b, "%-21s %4s %17s %17s %17s\n", "error in %", "rows", "TTFT", "TPOT", "tokens/s")
+	fmt.Fprintf(&b, "%-21s %4s %17s %17s %17s\n", "", "", "med  p90  bias", "med  p90  bias", "med  p90  bias")
 	groups := r.Groups()
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "rows %s\n", s.title)
@@ -44,7 +44,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			if g.Model != "" {
 				name = "    " + g.Model
 			}
-			fmt.Fprintf(&b, "%-25s %4d %17s %17s %17s\n", name, g.Rows, cells(&g.TTFT), cells(&g.TPOT), cells(&g.Throughput))
+			fmt.Fprintf(&b, "%-21s %4d %17s %17s %17s\n", name, g.Rows, cells(&g.TTFT), cells(&g.TPOT), cells(&g.Throughput))
 		}
 		if none {
 			b.WriteString("  none\n")

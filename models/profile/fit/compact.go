@@ -84,18 +84,28 @@ func compactProfile(blank *profile.Profile, bend float64, x []float64) *profile.
 // leastStepMS keeps every step longer than nothing.
 const leastStepMS = 1e-3
 
+// tried is a search with one bend.
+type tried struct {
+	bend float64
+	s    *search
+	at   *solution
+}
+
 // bestBend tries bends over the whole range of step sizes and then around the
 // best of them, and returns the best search.
 func (o *Options) bestBend(ctx context.Context) (*search, *solution, error) {
 	least := o.shortest()
-	type tried struct {
-		bend float64
-		s    *search
-		at   *solution
-	}
 	var best *tried
 	try := func(bend float64) error {
-		s, at, err := o.in(ctx, compactSpace(o.Blank, bend, least))
+		s := &search{space: compactSpace(o.Blank, bend, least), data: o.Data, predict: o.Predict, rounds: mostRounds}
+		if len(o.Data.Steps) == 0 {
+			s.rounds, s.fixed = roughRounds, runsAlone()
+			s.start[pairPlace], s.fixed[pairPlace] = o.pairs()
+		}
+		if s.from = s.start; best != nil {
+			s.from = best.at.x
+		}
+		at, err := s.solve(ctx)
 		if err != nil {
 			return err
 		}
@@ -108,7 +118,7 @@ func (o *Options) bestBend(ctx context.Context) (*search, *solution, error) {
 	if len(o.Data.Runs) > 0 {
 		first = 32
 	}
-	for bend := first; bend <= 8192; bend *= step {
+	for bend := first; bend <= mostBend; bend *= step {
 		if err := try(bend); err != nil {
 			return nil, nil, err
 		}
@@ -121,7 +131,44 @@ func (o *Options) bestBend(ctx context.Context) (*search, *solution, error) {
 			}
 		}
 	}
+	if len(o.Data.Runs) > 0 {
+		best.s.from, best.s.rounds = best.at.x, mostRounds
+		at, err := best.s.solve(ctx)
+		return best.s, at, err
+	}
 	return best.s, best.at, nil
+}
+
+// mostBend is the largest number of tokens that a curve is bent at.
+const mostBend = 4096
+
+// roughRounds is how many rounds a search takes when it only compares bends.
+const roughRounds = 2
+
+// runsAlone reports the numbers that serving runs without single steps cannot
+// tell: a run has steps of few sizes, and its prefills are told apart from the
+// curve of the tokens only by their query-key pairs.
+func runsAlone() []bool {
+	fixed := make([]bool, compactCount)
+	for _, j := range [...]int{constPlace, prefillPlace, prefillTokenPlace, chunkPlace} {
+		fixed[j] = true
+	}
+	return fixed
+}
+
+// pairEfficiency is the share of the peak rate that prefill attention is taken
+// to reach where no measurement tells.
+const pairEfficiency = 0.6
+
+// pairs is the time of a query-key pair in ms as the hardware lets expect it.
+// Runs with one prompt length per load tell it badly, and an error there grows
+// with the square of the prompt.
+func (o *Options) pairs() (ms float64, known bool) {
+	f, err := o.Blank.Floor()
+	if err != nil {
+		return 0, false
+	}
+	return f.PairMS() / pairEfficiency, true
 }
 
 // refinements is how often the neighbourhood of the best bend is halved:

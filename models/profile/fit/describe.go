@@ -29,7 +29,7 @@ func (o *Options) crossValidate(ctx context.Context, found *search) (map[Kind][]
 				part.Steps = append(part.Steps, s)
 			}
 		}
-		s := &search{space: found.space, data: part, fixed: found.fixed}
+		s := &search{space: found.space, data: part, fixed: found.fixed, from: found.start, rounds: 1}
 		at, err := s.solve(ctx)
 		if err != nil {
 			return nil, err
@@ -70,13 +70,13 @@ func (r *Result) describe(o *Options) {
 		p.Grade = "B"
 	}
 	for _, s := range r.judged() {
-		p.Flags = append(p.Flags, fmt.Sprintf("fitted_%s:%.1f%%", strings.ReplaceAll(strings.TrimSuffix(string(s.Kind), " ms"), " ", "_"), 100*s.Median))
+		p.Flags = append(p.Flags, fmt.Sprintf("fitted_%s:%.1f%%", strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(string(s.Kind), " ms"), " ", "_")), 100*s.Median))
 	}
 	if share, _, err := p.BelowFloor(); err == nil && share > 0 {
 		p.Grade = "C"
 		p.Flags = append(p.Flags, profile.FloorFlag(share))
 	}
-	p.CalibrationID = "fitted"
+	p.CalibrationID = ""
 	p.Provenance = profile.Provenance{
 		Kind: "fitted to measurements", Table: sources(d),
 		Method: fmt.Sprintf("%d steps and %d serving runs; non-negative least relative errors; %s", len(d.Steps), len(d.Runs), r.sentence()),

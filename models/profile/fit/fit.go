@@ -101,7 +101,7 @@ func Fit(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Profile: p, Numbers: found.numbers(p, best.x, o.Base != nil)}
+	r := &Result{Profile: p, Numbers: found.numbers(best.x, o.Base != nil)}
 	if r.Residuals, err = residuals(ctx, p, o.Data, o.Predict); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func Fit(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (o *Options) in(ctx context.Context, sp *space) (*search, *solution, error) {
-	s := &search{space: sp, data: o.Data, predict: o.Predict}
+	s := &search{space: sp, data: o.Data, predict: o.Predict, from: sp.start, rounds: mostRounds}
 	best, err := s.solve(ctx)
 	return s, best, err
 }
@@ -136,7 +136,7 @@ func round5(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-func (s *search) numbers(_ *profile.Profile, x []float64, based bool) []Number {
+func (s *search) numbers(x []float64, based bool) []Number {
 	list := make([]Number, len(s.names))
 	for j, name := range s.names {
 		list[j] = Number{Name: name, Before: math.NaN(), After: round5(x[j]), Kept: s.fixed[j]}

@@ -85,8 +85,10 @@ type search struct {
 	*space
 	data    *measured.Data
 	predict Predict
+	from    []float64 // where the search begins
+	rounds  int
 	seen    []observation
-	fixed   []bool // numbers that stay at start
+	fixed   []bool // numbers that stay at start; nil: those that the data do not tell
 }
 
 // solution is a point of a space and how well it does.
@@ -106,11 +108,11 @@ const mostRounds = 6
 // linear problem and repeats that from where it gets to.
 func (s *search) solve(ctx context.Context) (*solution, error) {
 	s.seen = observe(s.data.Runs)
-	at, err := s.evaluate(ctx, s.start)
+	at, err := s.evaluate(ctx, s.from)
 	if err != nil {
 		return nil, err
 	}
-	for range mostRounds {
+	for range s.rounds {
 		next, err := s.round(ctx, at)
 		if err != nil {
 			return nil, err

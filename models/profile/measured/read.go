@@ -56,12 +56,48 @@ func readFile(path string) (*Data, error) {
 func Parse(name string, text []byte) (*Data, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		return readJSON(name, text)
+		return readJSON(name, plainJSON(text))
 	}
 	if bytes.HasPrefix(text, []byte("Metric,")) {
 		return nil, fmt.Errorf("%s: found AIPerf's CSV summary, which does not tell the concurrency; expected the profile_export_aiperf.json or profile_export.jsonl beside it", name)
 	}
 	return readCSV(name, bytes.NewReader(text))
+}
+
+// plainJSON replaces the numbers that Python writes and JSON does not know, NaN
+// and the infinities, by null.
+func plainJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	quoted := false
+	for i := 0; i < len(text); {
+		if quoted || text[i] == '"' {
+			switch {
+			case text[i] == '"':
+				quoted = !quoted
+			case text[i] == '\\' && i+1 < len(text):
+				out = append(out, text[i])
+				i++
+			}
+		} else if n := pythonNumber(text[i:]); n > 0 {
+			out = append(out, "null"...)
+			i += n
+			continue
+		}
+		out = append(out, text[i])
+		i++
+	}
+	return out
+}
+
+// pythonNumber returns the length of such a number at the beginning of a text,
+// 0 for none.
+func pythonNumber(text []byte) int {
+	for _, word := range [...]string{"NaN", "Infinity", "-Infinity"} {
+		if bytes.HasPrefix(text, []byte(word)) {
+			return len(word)
+		}
+	}
+	return 0
 }
 
 func unknownFormat(name string) error {
@@ -149,7 +185,7 @@ func splitJSON(name string, text []byte) ([]document, error) {
 		}
 		end := int(in.InputOffset())
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: found unusable JSON: %v", name, line+bytes.Count(text[at:max(at, end)], []byte("\n")), err)
+			return nil, fmt.Errorf("%s:%d: found unusable JSON: %v", name, 1+bytes.Count(text[:min(end, len(text))], []byte("\n")), err)
 		}
 		start := max(end-len(raw), at)
 		line += bytes.Count(text[at:start], []byte("\n"))
