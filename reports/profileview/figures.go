@@ -81,7 +81,7 @@ func decodeFigure(p *profile.Profile, m models.StepModel, floor *profile.Floor) 
 		sizes := powers(1, min(1024, p.KVCapacityTokens/context))
 		curves = append(curves, curve(fmt.Sprintf("%s tokens each", format.Count(context)), roles()[i], m, sizes, step))
 		if context == middle && floor != nil {
-			curves = append(curves, floorCurve(fmt.Sprintf("hardware's floor, %s tokens each", format.Count(middle)), floor, sizes, step))
+			curves = append(curves, floorCurve(fmt.Sprintf("hardware floor, %s tokens each", format.Count(middle)), floor, sizes, step))
 		}
 	}
 	at := min(int64(32), max(1, p.KVCapacityTokens/middle))
@@ -100,7 +100,7 @@ func prefillFigure(p *profile.Profile, m models.StepModel, floor *profile.Floor)
 		step := func(n int64) models.Batch { return prefill(n, prefix) }
 		curves = append(curves, curve(name, roles()[i], m, sizes, step))
 		if prefix == 0 && floor != nil {
-			curves = append(curves, floorCurve("hardware's floor, no cached tokens", floor, sizes, step))
+			curves = append(curves, floorCurve("hardware floor, no cached tokens", floor, sizes, step))
 		}
 	}
 	title := fmt.Sprintf("A prefill step of %s new tokens takes %s ms", format.Count(2048), format.Sig(ms(m, prefill(2048, 0))))

@@ -47,13 +47,13 @@ func (f *Filter) Choose(all []*profile.Profile) []*profile.Profile {
 // List writes profiles as a table of 80 columns.
 func List(w io.Writer, list []*profile.Profile) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-47s %5s %9s %16s\n", "", "", "KV", "median error, %")
-	fmt.Fprintf(&b, "%-47s %5s %9s %8s %7s\n", "profile", "grade", "tokens", "fit", "servers")
+	fmt.Fprintf(&b, "%-47s %5s %10s %15s\n", "", "", "KV", "median error, %")
+	fmt.Fprintf(&b, "%-47s %5s %10s %7s %7s\n", "profile", "grade", "tokens", "fit", "servers")
 	for _, p := range list {
-		fmt.Fprintf(&b, "%-47s %5s %9s %8s %7s\n", p.ID, p.Grade, format.Count(p.KVCapacityTokens), fitCell(p), serverCell(p))
+		fmt.Fprintf(&b, "%-47s %5s %10s %7s %7s\n", p.ID, p.Grade, format.Count(p.KVCapacityTokens), fitCell(p), serverCell(p))
 	}
 	fmt.Fprintf(&b, "\n%s. fit: decode/prefill against the sum of measured operators;\n"+
-		"servers: TPOT/TTFT against runs that the calibration did not see; - never compared.\n", format.Plural(int64(len(list)), "profile"))
+		"servers: TPOT/TTFT against runs that the calibration did not see; -: not known.\n", format.Plural(int64(len(list)), "profile"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -62,7 +62,13 @@ func fitCell(p *profile.Profile) string {
 	if p.FitError == nil {
 		return format.Missing
 	}
-	return fmt.Sprintf("%.1f/%.1f", p.FitError.Decode[0], p.FitError.PrefillNoPrefix[0])
+	short := func(pct float64) string {
+		if pct >= 9.95 {
+			return format.Fixed(pct, 0)
+		}
+		return format.Fixed(pct, 1)
+	}
+	return short(p.FitError.Decode[0]) + "/" + short(p.FitError.PrefillNoPrefix[0])
 }
 
 func serverCell(p *profile.Profile) string {
