@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +87,7 @@ func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*repla
 			return runs, nil, fmt.Errorf("router-mode: the %s sets %s, expected nothing that sets it (both modes are run)", r.Origin(setting), r.Run.Router.Mode)
 		}
 		if i == 0 {
-			runs[i], dir, err = o.prepare(cmd, args, r)
+			runs[i], dir, err = o.prepare(cmd, args, r, compareFiles()...)
 		} else {
 			runs[i], err = newReplayed(r, args)
 		}
@@ -147,15 +146,21 @@ func (o *compareOptions) writeDocument(w io.Writer, sides [2]table.Named) error 
 	return err
 }
 
+// compareFiles are the names of all files that a comparison writes.
+func compareFiles() []string {
+	names := []string{"ttft.png", "ttft.svg"}
+	for _, mode := range comparedModes {
+		for _, name := range runFiles() {
+			names = append(names, mode+"/"+name)
+		}
+	}
+	return names
+}
+
 // writeFiles writes the result files of both runs and the picture.
 func (o *compareOptions) writeFiles(runs [2]*replayed, sides [2]table.Named, dir *outDir) error {
 	for i, run := range runs {
-		sub, err := openOutDir(filepath.Join(o.output, sides[i].Name))
-		if err != nil {
-			return err
-		}
-		defer sub.discard()
-		if err := run.writeFiles(sub, sides[i].Summary); err != nil {
+		if err := run.writeFiles(dir, sides[i].Name+"/", sides[i].Summary); err != nil {
 			return err
 		}
 	}

@@ -53,19 +53,20 @@ func terminalOptions(environ []string) table.Options {
 	}
 }
 
-// writeFiles writes the result files.
-func (run *replayed) writeFiles(dir *outDir, s *reports.Summary) error {
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{"summary.json", s.Write},
-		{"requests.parquet", func(w io.Writer) error { return columnar.WriteRequests(w, run.trace, run.config, run.result) }},
-		{"workers.parquet", func(w io.Writer) error { return columnar.WriteWorkers(w, run.config, run.result) }},
+// runFiles are the result files of a run.
+func runFiles() []string { return []string{"summary.json", "requests.parquet", "workers.parquet"} }
+
+// writeFiles adds the result files, their names after the prefix.
+func (run *replayed) writeFiles(dir *outDir, prefix string, s *reports.Summary) error {
+	names := runFiles()
+	for i, write := range [...]func(io.Writer) error{
+		s.Write,
+		func(w io.Writer) error { return columnar.WriteRequests(w, run.trace, run.config, run.result) },
+		func(w io.Writer) error { return columnar.WriteWorkers(w, run.config, run.result) },
 	} {
-		if err := dir.add(f.name, f.write); err != nil {
+		if err := dir.add(prefix+names[i], write); err != nil {
 			return err
 		}
 	}
-	return dir.commit()
+	return nil
 }

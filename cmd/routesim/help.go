@@ -19,3 +19,27 @@ func showSettings(cmd *cobra.Command, options *pflag.FlagSet, table *settings.Ta
 			cmd.Long, cmd.UseLine(), cmd.Example, options.FlagUsagesWrapped(helpColumns), table.Usage())
 	})
 }
+
+// newHelp returns the help command. It knows the commands it is asked about, or
+// says that there is no such command as the command itself would.
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about a command",
+		Long:  "Help about a command: what routesim COMMAND --help shows.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 && cmd.HasSubCommands() && cmd.RunE != nil {
+				return cmd.RunE(cmd, rest)
+			}
+			if len(rest) > 0 {
+				return fmt.Errorf("%s: unknown command; %s has no commands", rest[0], cmd.CommandPath())
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}

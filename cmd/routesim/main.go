@@ -53,6 +53,7 @@ type system struct {
 // the screen, one line each.
 func run(ctx context.Context, args []string, sys system) int {
 	root := newRoot(sys)
+	root.SetHelpCommand(newHelp(root))
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -16,8 +16,8 @@ engine and model. Rows that the shipped calibrations were fitted to stand apart 
 those that they were not.
 
 Without --data, the bundled measurements are replayed. FILE.csv has the columns gpu,
-engine, model, tp, isl, osl, load, concurrency, ttft_ms, tpot_ms, prefix_cache_free,
-easy_to_simulate and used_for_calibration; profile, weight_dtype, kv_dtype_assumed,
+engine, model, tp, isl, osl, load, concurrency, ttft_ms, tpot_ms, prefix_cache_free
+and easy_to_simulate; used_for_calibration, profile, weight_dtype, kv_dtype_assumed,
 output_tok_s, ttft_stat, tpot_stat, n_requests_used, max_num_batched_tokens,
 max_num_seqs, shortest_share, row, source, licence and notes are read where they are
 there. A row is replayed if its load is "closed loop" and both prefix_cache_free and

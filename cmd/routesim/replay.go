@@ -65,7 +65,7 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string) error {
 	if o.printConfig {
 		return o.print(cmd.OutOrStdout(), r)
 	}
-	run, dir, err := o.prepare(cmd, args, r)
+	run, dir, err := o.prepare(cmd, args, r, runFiles()...)
 	if err != nil {
 		return err
 	}

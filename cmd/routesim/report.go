@@ -20,7 +20,10 @@ func (o *replayOptions) report(cmd *cobra.Command, run *replayed, dir *outDir) e
 	listSkipped(cmd.ErrOrStderr(), run.trace)
 	s := run.summary()
 	if dir != nil {
-		if err := run.writeFiles(dir, s); err != nil {
+		if err := run.writeFiles(dir, "", s); err != nil {
+			return err
+		}
+		if err := dir.commit(); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +30,8 @@ type runOptions struct {
 	engineArgs string
 	noEnv      bool
 	quiet      bool
+
+	own *pflag.FlagSet // the flags of these options
 }
 
 // addTo gives the command a flag for every setting and returns its own options,
@@ -43,6 +47,7 @@ func (o *runOptions) addTo(cmd *cobra.Command, files, formats string) *pflag.Fla
 	f.StringVar(&o.engineArgs, "extra-engine-args", "", "engine dictionary of Dynamo's replay, as `JSON|FILE`")
 	f.BoolVar(&o.noEnv, "no-env", false, "ignore environment variables")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress bar and no remarks on standard error, only warnings")
+	o.own = f
 	showSettings(cmd, f, o.table)
 	return f
 }
@@ -54,6 +59,9 @@ func (o *runOptions) resolve() (*settings.Resolved, error) {
 	default:
 		return nil, badWord("--format", o.format, "table", "json", "csv")
 	}
+	if err := o.checkEmpty(); err != nil {
+		return nil, err
+	}
 	in := settings.Input{Flags: o.recorder.Given, ConfigFile: o.config, EngineArgs: o.engineArgs}
 	if !o.noEnv {
 		in.Environ = o.sys.environ
@@ -61,12 +69,30 @@ func (o *runOptions) resolve() (*settings.Resolved, error) {
 	return o.table.Resolve(in)
 }
 
-// prepare checks everything that can be checked before the trace is read, and
-// says on standard error what the environment did, what models the workers and
+// checkEmpty refuses options that were given without a value, as an unset
+// variable of the shell does.
+func (o *runOptions) checkEmpty() error {
+	for _, c := range []struct{ name, value, want string }{
+		{"output", o.output, "the name of a directory"},
+		{"config", o.config, "the path of a YAML file"},
+		{"extra-engine-args", o.engineArgs, "a JSON object or the path of a JSON file"},
+	} {
+		if o.own.Lookup(c.name).Changed && strings.TrimSpace(c.value) == "" {
+			return fmt.Errorf("--%s: found %q, expected %s", c.name, c.value, c.want)
+		}
+	}
+	return nil
+}
+
+// prepare checks everything that can be checked before the trace is read, the
+// names of the files to be written included, and says on standard error what the environment did, what models the workers and
 // what was given in vain.
-func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Resolved) (*replayed, *outDir, error) {
+func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Resolved, files ...string) (*replayed, *outDir, error) {
 	if len(args) == 0 {
 		return nil, nil, fmt.Errorf("%s: expected a TRACE (a file, or - for standard input)", cmd.CommandPath())
+	}
+	if slices.Contains(args, "") {
+		return nil, nil, fmt.Errorf(`%s: found "" as a TRACE, expected a file, or - for standard input`, cmd.CommandPath())
 	}
 	run, err := newReplayed(r, args)
 	if err != nil {
@@ -74,7 +100,7 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 	}
 	var dir *outDir
 	if o.output != "" {
-		if dir, err = openOutDir(o.output); err != nil {
+		if dir, err = openOutDir(o.output, files...); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -53,7 +53,7 @@ func (o *validateOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	run, dir, err := o.prepare(cmd, args, r)
+	run, dir, err := o.prepare(cmd, args, r, append(scatterFiles(), "validation.json", "validation.csv")...)
 	if err != nil {
 		return err
 	}
@@ -148,6 +148,9 @@ func (o *validateOptions) report(cmd *cobra.Command, run *replayed, plan *valida
 			return err
 		}
 		if err := dir.add("validation.csv", c.WriteCSV); err != nil {
+			return err
+		}
+		if err := addScatters(dir, run, c); err != nil {
 			return err
 		}
 		if err := dir.commit(); err != nil {

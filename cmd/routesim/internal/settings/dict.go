@@ -3,7 +3,9 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -21,7 +23,11 @@ func (t *Table) fromDict(arg string) ([]Given, error) {
 	text, file := []byte(arg), ""
 	if !strings.HasPrefix(strings.TrimSpace(arg), "{") {
 		var err error
-		if text, err = os.ReadFile(arg); err != nil {
+		text, err = os.ReadFile(arg)
+		if errors.Is(err, fs.ErrNotExist) && json.Valid([]byte(arg)) {
+			return nil, fmt.Errorf("--extra-engine-args: found %s, expected a JSON object or the path of a JSON file", show(arg))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("--extra-engine-args: %w (expected a JSON object or the path of a JSON file)", err)
 		}
 		file = arg
@@ -38,10 +44,25 @@ func (t *Table) dictOf(file string, text []byte) ([]Given, error) {
 	if err := r.object(""); err != nil {
 		return nil, err
 	}
-	if tok, err := r.dec.Token(); err == nil {
-		return nil, r.problem("", fmt.Sprint(tok), "nothing after the object")
+	if err := r.end(); err != nil {
+		return nil, err
 	}
 	return r.given, nil
+}
+
+// end makes sure that nothing follows the object that has been read.
+func (r *dictReader) end() error {
+	rest := bytes.TrimLeft(r.text[r.dec.InputOffset():], " \t\r\n")
+	if len(rest) == 0 {
+		return nil
+	}
+	p := r.place("")
+	if r.file != "" {
+		p.Line = 1 + bytes.Count(r.text[:len(r.text)-len(rest)], []byte("\n"))
+	}
+	first, _, _ := bytes.Cut(rest, []byte("\n"))
+	g := Given{Place: p}
+	return g.problem(show(strings.TrimSpace(string(first))), "nothing after the object")
 }
 
 // dictReader walks through the dictionary token by token, so that every error

@@ -46,6 +46,9 @@ func (r *resolution) checkTrackingKey() error {
 	if err != nil {
 		return fmt.Errorf("router-tracking-key-file: %w", err)
 	}
+	if info.IsDir() {
+		return fmt.Errorf("router-tracking-key-file: found the directory %s, expected a file of 32 raw bytes", run.TrackingKeyFile)
+	}
 	if info.Size() != 32 {
 		return fmt.Errorf("router-tracking-key-file: found %s with %d bytes, expected 32 raw bytes", run.TrackingKeyFile, info.Size())
 	}
