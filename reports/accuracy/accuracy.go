@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"routesim/models/profile"
+	"routesim/models/profile/measured"
 	"routesim/sim/metrics"
 )
 
@@ -52,11 +53,12 @@ type Report struct {
 
 // Reasons for leaving a row out.
 const (
-	NotClosedLoop   = "not a closed loop"
-	SharedPrompts   = "prompts may share a prefix"
-	HardToSimulate  = "not easy to simulate"
-	EngineNotModels = "engine not modelled yet"
-	NoProfile       = "no profile shipped"
+	NotClosedLoop     = "not a closed loop"
+	SharedPrompts     = "prompts may share a prefix"
+	HardToSimulate    = "not easy to simulate"
+	EngineNotModelled = "engine not modelled yet"
+	NoProfile         = "no profile shipped"
+	OtherStatistic    = "statistic other than mean or median"
 )
 
 // unusable returns why a row cannot be replayed at all, "" if it can.
@@ -69,7 +71,9 @@ func (r *Row) unusable() string {
 	case r.EasyToSimulate != "yes":
 		return HardToSimulate
 	case r.Engine != profile.VLLM:
-		return EngineNotModels
+		return EngineNotModelled
+	case r.TTFTStat == measured.OtherStatistic || r.TPOTStat == measured.OtherStatistic:
+		return OtherStatistic
 	}
 	return ""
 }
@@ -268,7 +272,7 @@ func (r *Report) Reasons() []Reason {
 	counts := map[string]int{}
 	for _, d := range r.Dropped {
 		text := d.Reason
-		if text == EngineNotModels || text == NoProfile {
+		if text == EngineNotModelled || text == NoProfile {
 			text += " (" + d.Row.Engine + ")"
 		}
 		counts[text]++

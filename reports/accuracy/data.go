@@ -43,7 +43,7 @@ func (r *Row) Used() bool {
 func required() []string {
 	return []string{
 		"gpu", "engine", "model", "tp", "isl", "osl", "load", "concurrency", "ttft_ms", "tpot_ms",
-		"prefix_cache_free", "easy_to_simulate", "used_for_calibration",
+		"prefix_cache_free", "easy_to_simulate",
 	}
 }
 
@@ -75,6 +75,7 @@ func Read(name string, r io.Reader) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.AnyStatistic()
 	notes := regexp.MustCompile(`uniform in \[\s*([0-9.]+)\s*,\s*([0-9.]+)\s*\]`)
 	var rows []Row
 	for t.Next() {

@@ -100,16 +100,17 @@ type Statistic uint8
 
 // The statistics of published figures.
 const (
-	Mean      Statistic = iota // over requests
-	Median                     // over requests
-	MeanGap                    // over the gaps between tokens of all requests
-	MedianGap                  // over the gaps between tokens of all requests
-	PerToken                   // mean over requests of the whole time over all output tokens
+	Mean           Statistic = iota // over requests
+	Median                          // over requests
+	MeanGap                         // over the gaps between tokens of all requests
+	MedianGap                       // over the gaps between tokens of all requests
+	PerToken                        // mean over requests of the whole time over all output tokens
+	OtherStatistic                  // one that no run is replayed for
 )
 
 // String returns the statistic's name.
 func (s Statistic) String() string {
-	return [...]string{"mean", "median", "mean ITL", "median ITL", "mean E2E per token"}[s]
+	return [...]string{"mean", "median", "mean ITL", "median ITL", "mean E2E per token", "other"}[s]
 }
 
 // statistics maps the words of data files to statistics.
@@ -122,13 +123,17 @@ func statistics() map[string]Statistic {
 	}
 }
 
-// Statistic reads a cell that names a statistic; an empty one is the mean.
+// Statistic reads a cell that names a statistic; an empty one is the mean. A
+// name that is not known is a problem, unless AnyStatistic was called.
 func (t *Table) Statistic(column string) Statistic {
 	text := strings.ToLower(t.Text(column))
 	if text == "" {
 		return Mean
 	}
 	s, ok := statistics()[text]
+	if !ok && t.anyStatistic {
+		return OtherStatistic
+	}
 	if !ok {
 		t.Fail(column, strconv.Quote(text), "one of "+strings.Join(slices.Sorted(maps.Keys(statistics())), ", "))
 	}

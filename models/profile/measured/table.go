@@ -21,6 +21,8 @@ type Table struct {
 	record  []string
 	line    int
 	err     error
+
+	anyStatistic bool
 }
 
 // NewTable reads the first line; name is what errors call the text. The
@@ -53,6 +55,10 @@ func (t *Table) unusable(err error) error {
 	}
 	return fmt.Errorf("%s: %w", t.name, err)
 }
+
+// AnyStatistic lets statistics pass that are not known, as OtherStatistic: in a
+// collection of many sources they concern single rows.
+func (t *Table) AnyStatistic() { t.anyStatistic = true }
 
 // Has reports whether there is a column of that name.
 func (t *Table) Has(column string) bool {
