@@ -1,8 +1,11 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"strings"
 
 	"routesim/models"
 	"routesim/models/profile"
@@ -40,7 +43,7 @@ func (r *Run) Fleet() ([]Modelled, error) {
 		} else {
 			err = g.fromTiming(own)
 		}
-		if err != nil && len(r.Workers) > 1 {
+		if err != nil && (len(r.Workers) > 1 || r.Workers[0].Profile != "") {
 			err = fmt.Errorf("workers: group %d (%s): %w", i+1, r.Workers[i], err)
 		}
 		if err != nil {
@@ -93,10 +96,25 @@ func (g *Modelled) fromTiming(r *Run) (err error) {
 	return nil
 }
 
+// profileError names the setting in an error of a profile's file. One of a
+// profile's name says so itself.
+func (r *Run) profileError(err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("--profile: found no file %s, expected a profile's FILE.yaml or NAME", r.Profile)
+	case errors.As(err, &path):
+		return fmt.Errorf("--profile: %s: %w, expected a profile's FILE.yaml", r.Profile, path.Err)
+	case strings.HasSuffix(r.Profile, ".yaml") || strings.HasSuffix(r.Profile, ".yml"):
+		return fmt.Errorf("--profile: %w", err)
+	}
+	return err
+}
+
 func (g *Modelled) fromProfile(r *Run) error {
 	p, err := profile.Load(r.Profile)
 	if err != nil {
-		return err
+		return r.profileError(err)
 	}
 	if err := p.CheckEngine(scheduler); err != nil {
 		return err

@@ -189,7 +189,10 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 func (r *resolution) take(g *Given) error {
 	s := g.Setting
 	v, ok := s.Kind.Parse(g.Text)
-	if !ok {
+	// An empty name or path on the command line is an unset variable of the
+	// shell more often than a wish for none, which has a word of its own.
+	_, word := s.Kind.(Word)
+	if !ok || word && g.Origin.Layer == FromFlag && strings.TrimSpace(g.Text) == "" {
 		return r.unreadable(g)
 	}
 	old, had := r.best[s]
