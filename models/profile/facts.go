@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"routesim/models/profiles"
 )
@@ -72,7 +74,8 @@ func ModelFacts() (map[string]Model, error) {
 	if err := decodeFile(profiles.ModelFile, &file); err != nil {
 		return nil, err
 	}
-	for name, m := range file.Models {
+	for _, name := range slices.Sorted(maps.Keys(file.Models)) {
+		m := file.Models[name]
 		if m.Like == "" {
 			continue
 		}

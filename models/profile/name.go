@@ -195,7 +195,8 @@ func shortGPUs() []string {
 // repository's name after the slash counts, in lower case.
 func modelNames(facts map[string]Model) map[string]string {
 	names := map[string]string{}
-	for name, m := range facts {
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		m := facts[name]
 		names[name] = name
 		for _, alias := range m.Aliases {
 			names[alias] = name
