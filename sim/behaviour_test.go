@@ -435,3 +435,43 @@ func TestLongContextRefused(t *testing.T) {
 		t.Errorf("%d requests over the limit, expected 2", res.OverLength)
 	}
 }
+
+// TestSecondRoundOfAnInstant has a pass without length end a request at the
+// instant at which another worker's quiet pass starts. What follows in the same
+// instant finds that pass begun: in a small pool it has just evicted a block,
+// and in a large one the request joins the pass after it.
+func TestSecondRoundOfAnInstant(t *testing.T) {
+	for _, c := range []struct {
+		pool, held int32
+		admit      float64
+	}{{4, 1, 62}, {40, 2, 47}} {
+		for _, plain := range []bool{true, false} {
+			s := idleScenario(t, 2)
+			s.fixedTiming(t, 10, 5)
+			s.opts.BlockSize = 4
+			s.cfg.Plain, s.cfg.Router.Mode = plain, router.RoundRobin
+			e := &s.cfg.Fleet[0].Engine
+			e.BlockSize, e.NumGPUBlocks = 4, c.pool
+			s.add(0, 12, 1, 1, 2, 3) // worker 0: leaves three idle blocks at 10 ms
+			s.add(0, 4, 1, 8)        // worker 1
+			s.add(12, 4, 9, 4)       // worker 0 from 12 to 22 ms, then a pass every 5 ms; blocks start at 22 and 42
+			delay := 0.0
+			s.add(42, 400, 1, make([]uint64, 100)...).SessionID = "a" // worker 1 refuses it at 42 ms
+			last := s.add(42, 12, 1, 1, 2, 3)                         // worker 0, in the next round
+			last.SessionID, last.Delay, last.Timestamp = "a", &delay, workloads.NoTime
+			s.cfg.Fleet = append(s.cfg.Fleet, s.cfg.Fleet[0])
+			s.cfg.Fleet[0].Count, s.cfg.Fleet[1].Count = 1, 1
+			s.cfg.Fleet[1].Engine.NumGPUBlocks = 4
+
+			r := s.mustRun(t, nil).Requests
+			if got := r[3]; got.Status != Rejected || got.Terminal != 42 || got.Worker != 1 {
+				t.Fatalf("%+v, expected a rejection by worker 1 at 42 ms", got)
+			}
+			got := r[4]
+			if got.Arrival != 42 || got.Worker != 0 || got.Decision.ChosenHeld != c.held || got.FirstAdmit != c.admit {
+				t.Errorf("pool of %d, plain %v: %+v, expected an arrival at 42 ms at worker 0, %d blocks held, admission at %v ms",
+					c.pool, plain, got, c.held, c.admit)
+			}
+		}
+	}
+}

@@ -396,3 +396,33 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+// TestVictimGivesTokensBack returns the token that a victim was given earlier
+// in the pass to the budget, for the prompt behind it.
+func TestVictimGivesTokensBack(t *testing.T) {
+	l := newLab(t, func(p *engine.Params) {
+		p.BlockSize, p.NumGPUBlocks, p.MaxNumBatchedTokens, p.Preemption = 5, 19, 7, engine.FIFO
+	})
+	l.add("warm", "abcdefghijk", 0, 0)
+	for range 4 {
+		l.pass()
+	}
+	l.add("a", "", 3, 9)
+	for range 9 {
+		l.pass()
+	}
+	l.add("b", "z", 4, 3)
+	l.add("c", "", 1, 3)
+	l.pass()
+	l.add("p", "abcdefghijklmn", 0, 0)
+	for i, want := range []int64{6, 4, 6} { // c and a decode; c, a and b do; then a makes room for b
+		before := l.Stats(l.now).PrefillTokens
+		l.pass()
+		if got := l.Stats(l.now).PrefillTokens - before; got != want {
+			t.Errorf("pass %d computes %d prompt tokens, expected %d", i+1, got, want)
+		}
+	}
+	if got := l.Stats(l.now).Preemptions; got != 1 {
+		t.Errorf("%d preemptions, expected 1", got)
+	}
+}

@@ -104,6 +104,26 @@ func TestIndexIgnoresRepeats(t *testing.T) {
 	}
 }
 
+// TestIndexRefusesOrphans takes no block whose predecessor in the node is
+// missing, and drops what lies behind a removed one, as the tree does.
+func TestIndexRefusesOrphans(t *testing.T) {
+	x := prefix.NewIndex(1, 4)
+	depth := make([]int32, 1)
+	x.Set(0, 18, 2)
+	if x.Blocks() != 0 {
+		t.Errorf("%d blocks, expected none without their predecessors", x.Blocks())
+	}
+	x.Set(0, 16, 6)
+	x.Clear(0, 18, 1)
+	if x.Match([]uint32{16, 17, 18, 19, 20, 21}, depth); depth[0] != 2 || x.Blocks() != 2 {
+		t.Errorf("depth %d and %d blocks, expected 2 and 2", depth[0], x.Blocks())
+	}
+	x.Set(0, 18, 1)
+	if x.Match([]uint32{16, 17, 18, 19, 20, 21}, depth); depth[0] != 3 {
+		t.Errorf("depth %d after the hole was stored again, expected 3", depth[0])
+	}
+}
+
 // TestIndexFollowsEngines feeds the models from the event streams of workers
 // that run random requests on small pools, and compares them with what the
 // pools hold.

@@ -58,6 +58,9 @@ func TestCreditDecay(t *testing.T) {
 	if got := costAt(p, 0, 0, candidate{prefillTokens: 7}); math.IsNaN(got.Cost) || got.Cost != 7 {
 		t.Errorf("cost %v of an empty prompt, expected 7", got.Cost)
 	}
+	if got := costAt(p, 0, 7, candidate{prefillTokens: 7}); got.Credit != 0 || got.Cost != 7 {
+		t.Errorf("%+v of an empty prompt on the least loaded worker, expected cost 7", got)
+	}
 	p.TrackPrefillTokens = false
 	if got := costAt(p, 10, 0, candidate{overlap: 10, prefillTokens: 20, newBlocks: 4}); got.Credit != 10 || got.Cost != 4 {
 		t.Errorf("%+v without prefill tracking, expected full credit and cost 4", got)
@@ -101,6 +104,11 @@ func TestOverlapBeyondPrompt(t *testing.T) {
 	got := r.cost(&query{isl: 40}, candidate{overlap: 3})
 	if got.Prefill != 0 || got.Credit != 3 {
 		t.Errorf("%+v, expected nothing left to compute", got)
+	}
+	// What is not seen cannot lengthen the prompt.
+	r.OverlapScoreCredit = 0
+	if got := r.cost(&query{isl: 40}, candidate{overlap: 3}); got.Prefill != 2.5 {
+		t.Errorf("%+v at credit 0, expected the prompt's 2.5 blocks", got)
 	}
 }
 

@@ -84,6 +84,9 @@ func TestSoftmaxEnds(t *testing.T) {
 	if a, b := r.softmax(0), r.softmax(math.Nextafter(1, 0)); a != 0 || b != 2 {
 		t.Errorf("the lowest draw picks %d and the highest %d, expected 0 and 2", a, b)
 	}
+	if got := withCosts(1, 3, 3).softmax(0.5); got != 0 {
+		t.Errorf("a draw of exactly the first share picks %d, expected 0", got)
+	}
 	// The first worker whose running share reaches the draw.
 	p := softmaxOf(1, []float64{0, 5, 10})
 	for _, c := range []struct {
