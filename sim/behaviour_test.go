@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -249,45 +248,6 @@ func TestHotPrefixIsTraded(t *testing.T) {
 	}
 }
 
-// TestSequentialSessions lets sessions run strictly one request after the
-// other: a common system prompt ties them all to one worker, without it they
-// split and never move.
-func TestSequentialSessions(t *testing.T) {
-	for _, common := range []bool{true, false} {
-		s := idleScenario(t, 2)
-		s.opts.BlockSize = 64
-		s.cfg.Concurrency = 1
-		for session := range 56 {
-			for turn := range 8 {
-				var ids []uint64
-				if common {
-					ids = []uint64{1, 2}
-				}
-				for k := range 4 + 2*turn {
-					ids = append(ids, uint64(1000*session+k+10))
-				}
-				s.add(0, int32(64*len(ids)), 10, ids...).SessionID = fmt.Sprint("s", session)
-			}
-		}
-		res := s.mustRun(t, nil)
-		n := share(res)
-		if common {
-			if slices.Max(n) < 448*95/100 {
-				t.Errorf("with a common prompt the workers got %v, expected nearly all on one", n)
-			}
-			continue
-		}
-		if n[0] < 8*16 || n[0] > 8*40 {
-			t.Errorf("without a common prompt the workers got %v, expected about half each", n)
-		}
-		for i := range res.Requests {
-			if first := i / 8 * 8; res.Requests[i].Worker != res.Requests[first].Worker {
-				t.Errorf("row %d moved from worker %d to %d", i, res.Requests[first].Worker, res.Requests[i].Worker)
-			}
-		}
-	}
-}
-
 // TestQueueCostsNoThroughput parks half of 64 long prompts and still ends about
 // as early as without a queue.
 func TestQueueCostsNoThroughput(t *testing.T) {
@@ -336,42 +296,6 @@ func TestLagHidesRepeats(t *testing.T) {
 	}
 	if d[1].FirstReused != 960 {
 		t.Errorf("inside the lag the engine reuses %d tokens, expected 960", d[1].FirstReused)
-	}
-}
-
-// TestOpenAndClosedLoop keeps recorded arrivals in an open loop and lets turns
-// wait for the answer before.
-func TestOpenAndClosedLoop(t *testing.T) {
-	s := idleScenario(t, 1)
-	s.fixedTiming(t, 100, 100)
-	s.add(0, 64, 1, 1)
-	s.add(10, 64, 1, 2)
-	if r := s.mustRun(t, nil).Requests[1]; r.Arrival != 10 || r.FirstToken != 200 {
-		t.Errorf("open loop: %+v, expected an arrival at 10 ms and a token at 200", r)
-	}
-	delay := 5.0
-	for i := range s.rows {
-		s.rows[i].SessionID = "a"
-	}
-	s.rows[1].Delay, s.rows[1].Timestamp = &delay, workloads.NoTime
-	for _, c := range []struct{ service, arrival float64 }{{100, 105}, {200, 205}} {
-		s.fixedTiming(t, c.service, 0)
-		for _, concurrency := range []int{0, 1, 4} {
-			s.cfg.Concurrency = concurrency
-			if r := s.mustRun(t, nil).Requests[1]; r.Arrival != c.arrival {
-				t.Errorf("session, service of %v ms, concurrency %d: arrival at %v, expected %v", c.service, concurrency, r.Arrival, c.arrival)
-			}
-		}
-	}
-	s.cfg.ArrivalSpeedup = 2
-	s.fixedTiming(t, 100, 0)
-	s.cfg.Concurrency = 0
-	if r := s.mustRun(t, nil).Requests[1]; r.Arrival != 102.5 {
-		t.Errorf("open loop at double speed: arrival at %v, expected 102.5", r.Arrival)
-	}
-	s.cfg.Concurrency = 1
-	if r := s.mustRun(t, nil).Requests[1]; r.Arrival != 105 {
-		t.Errorf("closed loop at double speed: arrival at %v, expected 105", r.Arrival)
 	}
 }
 

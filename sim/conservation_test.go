@@ -30,6 +30,7 @@ func TestNothingIsLost(t *testing.T) {
 			checkDecision(t, s, &res.Requests[i])
 		}
 		checkLittle(t, res)
+		checkGaps(t, res)
 		if run.router != nil && !res.Stopped && (!run.router.Idle() || run.router.Waiting() > 0) {
 			t.Fatal("the router holds load after the last request ended")
 		}
@@ -254,6 +255,35 @@ func checkLittle(t *rapid.T, res *Result) {
 	}
 	if n != 0 || math.Abs(area-sum) > 1e-9*(1+sum) || since > res.EndMS {
 		t.Fatalf("area %v, sum of sojourn times %v, %d left, last event at %v of %v ms", area, sum, n, since, res.EndMS)
+	}
+}
+
+// checkGaps compares the statistics of token gaps with the token times.
+func checkGaps(t *rapid.T, res *Result) {
+	var n, rates int64
+	sum, rateSum, longest := 0.0, 0.0, 0.0
+	for _, times := range res.TokenTimes {
+		for i := 1; i < len(times); i++ {
+			gap := times[i] - times[i-1]
+			n++
+			sum += gap
+			longest = max(longest, gap)
+			if gap > 0 {
+				rates++
+				rateSum += 1000 / gap
+			}
+		}
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*(1+math.Abs(b)) }
+	g := &res.Gaps
+	if g.ITL.Count() != n || g.Rate.Count() != rates {
+		t.Fatalf("%d gaps and %d rates, expected %d and %d", g.ITL.Count(), g.Rate.Count(), n, rates)
+	}
+	if n > 0 && (!near(g.ITL.Mean(), sum/float64(n)) || g.ITL.Max() != longest) {
+		t.Fatalf("mean gap %v, longest %v, expected %v and %v", g.ITL.Mean(), g.ITL.Max(), sum/float64(n), longest)
+	}
+	if rates > 0 && !near(g.Rate.Mean(), rateSum/float64(rates)) {
+		t.Fatalf("mean rate %v, expected %v", g.Rate.Mean(), rateSum/float64(rates))
 	}
 }
 

@@ -126,6 +126,14 @@ func drawEngine(t *rapid.T, bs int32) engine.Params {
 }
 
 func drawTiming(t *rapid.T, p *engine.Params) models.StepModel {
+	if chance(t, "weighing", 20) {
+		return weighing{}
+	}
+	return drawDynamoTiming(t, p)
+}
+
+// drawDynamoTiming draws one of the timing models that Dynamo's replay has.
+func drawDynamoTiming(t *rapid.T, p *engine.Params) models.StepModel {
 	o := models.TimingOptions{
 		CapacityTokens: int64(p.NumGPUBlocks) * int64(p.BlockSize),
 		SpeedupRatio:   oneOf(t, "speedup", 1.0, 1, 1, 0, 3.7), DecodeSpeedupRatio: oneOf(t, "decode speedup", 1.0, 1, 1.3),
@@ -142,6 +150,25 @@ func drawTiming(t *rapid.T, p *engine.Params) models.StepModel {
 		t.Fatalf("%v", err)
 	}
 	return m
+}
+
+// weighing is a timing model in which every figure of a batch counts.
+type weighing struct{}
+
+// Step implements models.StepModel.
+func (weighing) Step(b *models.Batch) (prefill, decode float64) {
+	prefill = float64(b.PrefillSeqs + 3*b.PrefillContext + 7*b.PrefillPrefix + 11*b.PrefillPairs)
+	decode = float64(13*b.DecodeSeqs + 17*b.DecodeContext + 19*b.ScheduledTokens)
+	return prefill / 8192, decode / 8192
+}
+
+// DecodeRun implements models.StepModel.
+func (m weighing) DecodeRun(start float64, seqs, context int64, ends []float64) {
+	for i := range ends {
+		_, d := m.Step(&models.Batch{DecodeSeqs: seqs, DecodeContext: context + int64(i)*seqs, ScheduledTokens: seqs})
+		start += d
+		ends[i] = start
+	}
 }
 
 func drawFleet(t *rapid.T, s *scenario, bs int32) {
@@ -282,7 +309,7 @@ func drawTwins(t *rapid.T) *scenario {
 	p.NumGPUBlocks = rapid.Int32Range(3, 9).Draw(t, "tiny pool")
 	p.MaxNumSeqs = 256
 	p.EnablePrefixCaching, p.MaxModelLen = true, 0
-	s.cfg.Fleet = []Group{{Count: 1, Engine: p, Timing: drawTiming(t, &p)}}
+	s.cfg.Fleet = []Group{{Count: 1, Engine: p, Timing: drawDynamoTiming(t, &p)}}
 	drawRouter(t, &s.cfg.Router)
 	for range rapid.IntRange(2, 12).Draw(t, "rows") {
 		r := workloads.Row{Timestamp: float64(rapid.IntRange(0, 30).Draw(t, "time")) * 5, OutputTokenIDs: []uint32{}}

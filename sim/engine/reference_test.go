@@ -34,6 +34,25 @@ func TestWorkerEqualsReference(t *testing.T) {
 	}
 }
 
+// weighing is a timing model in which every figure of a batch counts.
+type weighing struct{}
+
+// Step implements models.StepModel.
+func (weighing) Step(b *models.Batch) (prefill, decode float64) {
+	prefill = float64(b.PrefillSeqs + 3*b.PrefillContext + 7*b.PrefillPrefix + 11*b.PrefillPairs)
+	decode = float64(13*b.DecodeSeqs + 17*b.DecodeContext + 19*b.ScheduledTokens)
+	return prefill / 1024, decode / 1024
+}
+
+// DecodeRun implements models.StepModel.
+func (m weighing) DecodeRun(start float64, seqs, context int64, ends []float64) {
+	for i := range ends {
+		_, d := m.Step(&models.Batch{DecodeSeqs: seqs, DecodeContext: context + int64(i)*seqs, ScheduledTokens: seqs})
+		start += d
+		ends[i] = start
+	}
+}
+
 // twin is a worker beside the reference engine.
 type twin struct {
 	w       *engine.Worker
@@ -62,12 +81,7 @@ func newTwin(t *rapid.T) *twin {
 	if rapid.IntRange(0, 5).Draw(t, "limited") == 0 {
 		p.MaxModelLen = rapid.Int32Range(4, 60).Draw(t, "context limit")
 	}
-	timing, err := models.NewPolynomial(models.TimingOptions{
-		CapacityTokens: int64(p.NumGPUBlocks) * int64(p.BlockSize), SpeedupRatio: 1, DecodeSpeedupRatio: 1,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	timing := weighing{}
 	shift := rapid.SampledFrom([]uint8{0, 2, 6, 7}).Draw(t, "shift")
 	x := &twin{nodes: 1 << shift, answers: answerBlocks, told: map[uint32]bool{}, refTold: map[int]bool{}}
 	x.w = engine.NewWorker(p, engine.Options{Timing: timing, Shift: shift, PromptBlocks: answerBlocks, Plain: true})
