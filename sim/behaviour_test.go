@@ -399,3 +399,29 @@ func TestSecondRoundOfAnInstant(t *testing.T) {
 		}
 	}
 }
+
+// TestVictimKnowsWhatItComputed readmits a victim whose last block was completed
+// by a token that it had not computed: another request's equal block does not
+// count for it. The times were recorded from Dynamo's replay.
+func TestVictimKnowsWhatItComputed(t *testing.T) {
+	s := idleScenario(t, 1)
+	s.fixedTiming(t, 10, 2.5)
+	s.opts.BlockSize = 2
+	s.cfg.Router.Mode = router.RoundRobin
+	e := &s.cfg.Fleet[0].Engine
+	e.BlockSize, e.NumGPUBlocks, e.MaxNumBatchedTokens = 2, 5, 9
+	s.add(0, 4, 3, 0, 0).OutputTokenIDs = []uint32{0, 0, 0}
+	s.add(75, 2, 1, 0).OutputTokenIDs = []uint32{1}
+	s.add(115, 2, 5, 0).OutputTokenIDs = []uint32{0, 0, 1, 1, 0}
+	s.add(125, 4, 6, 0, 0).OutputTokenIDs = []uint32{1, 1, 0, 0, 0, 0}
+	res := s.mustRun(t, nil)
+	for _, c := range []struct {
+		row        int
+		last       float64
+		admissions []Admission
+	}{{2, 145, []Admission{{115, 0}}}, {3, 155, []Admission{{125, 2}, {145, 4}}}} {
+		if got := res.AdmissionLog[c.row]; !slices.Equal(got, c.admissions) || res.Requests[c.row].LastToken != c.last {
+			t.Errorf("row %d: admissions %v, last token at %v, expected %v and %v", c.row, got, res.Requests[c.row].LastToken, c.admissions, c.last)
+		}
+	}
+}

@@ -309,7 +309,7 @@ func drawTwins(t *rapid.T) *scenario {
 	p.NumGPUBlocks = rapid.Int32Range(3, 9).Draw(t, "tiny pool")
 	p.MaxNumSeqs = 256
 	p.EnablePrefixCaching, p.MaxModelLen = true, 0
-	s.cfg.Fleet = []Group{{Count: 1, Engine: p, Timing: drawDynamoTiming(t, &p)}}
+	s.cfg.Fleet = []Group{{Count: 1, Engine: p, Timing: drawTiming(t, &p)}}
 	drawRouter(t, &s.cfg.Router)
 	for range rapid.IntRange(2, 12).Draw(t, "rows") {
 		r := workloads.Row{Timestamp: float64(rapid.IntRange(0, 30).Draw(t, "time")) * 5, OutputTokenIDs: []uint32{}}

@@ -146,7 +146,13 @@ func (w *Worker) gate(s *Seq) (cached int32, hits []hold, ok bool) {
 	var found, inUse int32
 	w.hits = w.hits[:0]
 	if w.EnablePrefixCaching {
-		w.hits, found, inUse = w.pool.lookup(s.Blocks[:length/bs], w.hits)
+		// A block that was completed by a token not computed yet has no identity
+		// before the request is admitted with that token.
+		known := length / bs
+		if s.preempted {
+			known = min(known, s.named)
+		}
+		w.hits, found, inUse = w.pool.lookup(s.Blocks[:known], w.hits)
 	}
 	cached, used := found*bs, inUse*bs
 	if s.remaining(w.MaxModelLen) > 0 {
@@ -171,6 +177,7 @@ func (w *Worker) noteAdmission(s *Seq, now float64, cached int32) {
 	}
 	s.MaxReused = max(s.MaxReused, cached)
 	s.Admissions++
+	s.named = max(s.named, s.length()/w.BlockSize)
 	w.admitted++
 	if w.opt.KeepAdmissions {
 		w.Admissions = append(w.Admissions, Admission{Row: s.Row, At: now, Reused: cached})
@@ -249,6 +256,7 @@ func (w *Worker) preempt(i int) {
 	s := w.running[i]
 	w.running = append(w.running[:i], w.running[i+1:]...)
 	w.giveUp(s)
+	s.named = max(s.named, s.computed/w.BlockSize)
 	s.computed, s.preempted = 0, true
 	w.keepTimes(s)
 	s.segStart, s.lastPass = w.passNo, w.passNo-1

@@ -14,6 +14,7 @@ type Seq struct {
 	sealed    int32 // leading blocks that are cached copies, shared or its own
 	private   int32 // blocks after them that nobody else can use yet
 	preempted bool  // at least once
+	named     int32 // leading blocks whose identity the engine knows
 
 	// Admission record.
 	FirstAdmit  float64 // ms, start of the pass
