@@ -17,7 +17,6 @@ type naiveRouter struct {
 	workers []*naiveWorker
 	active  []*naiveRequest
 	queue   []*naiveRequest
-	rows    []workloads.Row
 	strict  map[*naiveRequest]uint32
 	entered int
 }

@@ -30,7 +30,6 @@ type simulation struct {
 	workers []*engine.Worker
 	router  *router.Router // nil in round-robin mode
 	turn    int            // round robin's next worker
-	waiting int            // most requests in the router's queue
 
 	now   float64
 	ends  []float64 // by worker: when its passes end, +Inf while idle

@@ -182,10 +182,6 @@ func TestFallingKnot(t *testing.T) {
 	}
 }
 
-func itoa(n int) string {
-	return strings.TrimLeft(string([]byte{byte('0' + n/10), byte('0' + n%10)}), "0")
-}
-
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"h100/llama-3.1-8b/tp1", "h200/deepseek-v3/trtllm", "h20/qwen3-8b/tp1"} {
 		f.Add(formatted(f, name))

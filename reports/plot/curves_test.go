@@ -58,6 +58,39 @@ func TestLinesAndGroupsTextsDoNotOverlap(t *testing.T) {
 	})
 }
 
+// TestLabelsMovedInsideDoNotTouch draws wide labels at the right edge, where the
+// last one is moved to the left to stay inside the figure.
+func TestLabelsMovedInsideDoNotTouch(t *testing.T) {
+	for _, size := range []Size{Single(), Square(), Readme()} {
+		for _, spread := range []float64{2, 5, 10, 30, 100, 1000} {
+			for hi := 1e7; hi < 2e10; hi *= 1.07 {
+				f, err := Scatter(size, Caption{Title: "title", Subtitle: "subtitle"}, "TTFT", "ms", true, []Pair{{hi / spread, hi / spread}, {hi, hi}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkBoxes(t, f)
+			}
+		}
+	}
+}
+
+// TestCrowdedLabelsAreLeftOut draws logarithmic axes over short ranges, whose
+// ticks stand closer at the upper end than their labels are high.
+func TestCrowdedLabelsAreLeftOut(t *testing.T) {
+	for curves := 1; curves <= mostLines; curves++ {
+		for n := 1; n <= 16; n++ {
+			for scale := 0.01; scale < 1e4; scale *= 1.9 {
+				f, err := Lines(Readme(), Caption{Title: strings.Repeat("long title ", 12), Subtitle: strings.Repeat("long subtitle ", 10)},
+					Axis{"sequences", true}, Axis{"step time, ms", true}, fiveCurves(n, scale)[:curves]...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkBoxes(t, f)
+			}
+		}
+	}
+}
+
 func TestCurvesRepeatAndAreDrawn(t *testing.T) {
 	lines := func() *Figure {
 		f, err := Lines(Single(), caption(), Axis{"sequences", true}, Axis{"step time, ms", true}, fiveCurves(10, 5)...)

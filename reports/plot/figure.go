@@ -168,10 +168,12 @@ func (f *Figure) legendRows(c draw.Canvas, y vg.Length) vg.Length {
 	return y
 }
 
-// axes draws grid, axis lines, ticks and labels.
+// axes draws grid, axis lines, ticks and labels. A label of the vertical axis
+// that would touch the one below it is left out.
 func (f *frame) axes() {
 	tickStyle := f.fonts.style(smallSize, ink())
 	line := draw.LineStyle{Color: muted(), Width: 0.75}
+	below := f.Min.Y - smallSize*lineHeight
 	for _, t := range f.y.ticks {
 		y := f.Y(f.y.at(t.value))
 		if t.label == "" {
@@ -180,6 +182,10 @@ func (f *frame) axes() {
 		if f.y.grid {
 			f.StrokeLine2(draw.LineStyle{Color: grid(), Width: 0.5}, f.Min.X, y, f.Max.X, y)
 		}
+		if y < below+smallSize*lineHeight {
+			continue
+		}
+		below = y
 		s := tickStyle
 		s.XAlign, s.YAlign = text.XRight, text.YCenter
 		// Digits have no descenders: their middle lies above that of the line.
@@ -201,10 +207,12 @@ func (f *frame) xTicks(line draw.LineStyle) {
 	for _, t := range f.x.ticks {
 		x := f.X(f.x.at(t.value))
 		length := vg.Length(2)
-		if half := style.Width(t.label) / 2; t.label != "" && x-half > end+gap {
+		half := style.Width(t.label) / 2
+		middle := min(x, f.Max.X+rightMargin*vg.Inch-half-1) // inside the figure
+		if t.label != "" && middle-half > end+gap {
 			length = 4
-			f.FillText(style, vg.Point{X: min(x, f.Max.X+rightMargin*vg.Inch-half-1), Y: f.Min.Y - 6}, t.label)
-			end = x + half
+			f.FillText(style, vg.Point{X: middle, Y: f.Min.Y - 6}, t.label)
+			end = middle + half
 		}
 		f.StrokeLine2(line, x, f.Min.Y, x, f.Min.Y-length)
 	}

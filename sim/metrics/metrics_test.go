@@ -53,8 +53,6 @@ func (d *direct) percentile(p float64) float64 {
 	panic("rank beyond the last value")
 }
 
-func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-
 func relative(a, b float64) float64 {
 	if a == b {
 		return 0
