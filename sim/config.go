@@ -54,6 +54,9 @@ type Config struct {
 	KeepTokenTimes bool
 	// KeepAdmissions keeps every admission of every request in the result.
 	KeepAdmissions bool
+	// Sampler is told of every pass of every worker, in the order in which they
+	// start; a run with one is as slow as a Plain one. nil is allowed.
+	Sampler func(worker int, p engine.Pass)
 	// Progress is called now and then with the number of finished requests; nil
 	// is allowed.
 	Progress func(done, total int)

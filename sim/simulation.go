@@ -97,7 +97,8 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 			s.extra[len(s.workers)].group = i
 			w := engine.NewWorker(g.Engine, engine.Options{
 				Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
-				Plain: c.Plain || p.dynamic != nil, KeepAdmissions: c.KeepAdmissions,
+				Plain: c.Plain || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
+				Observe: observer(c.Sampler, len(s.workers)),
 			})
 			w.Events.On = c.Router.Mode == router.KV
 			w.Events.Lag = c.Router.KVEventLagMS
@@ -110,6 +111,14 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 		s.router = router.New(c.Router, limits, block, p.shift, c.Seed)
 	}
 	return s, nil
+}
+
+// observer tells the sampler of one worker's passes.
+func observer(sampler func(int, engine.Pass), worker int) func(engine.Pass) {
+	if sampler == nil {
+		return nil
+	}
+	return func(p engine.Pass) { sampler(worker, p) }
 }
 
 // run moves from instant to instant until nothing is left to happen.

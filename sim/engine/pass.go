@@ -59,6 +59,9 @@ func (w *Worker) startPass(now float64) (float64, error) {
 	}
 	end := (now + prefill) + decode
 	w.log = append(w.log, end)
+	if w.opt.Observe != nil {
+		w.opt.Observe(Pass{Start: now, End: end, Running: int32(len(w.running)), Waiting: int32(w.waiting.n), Blocks: w.kvLevel})
+	}
 	w.emitTokens(done)
 	w.Events.seal(end)
 	w.stats.PrefillTokens += w.pf.context - w.pf.prefix
@@ -135,6 +138,9 @@ func (w *Worker) neverFits(s *Seq) bool {
 	if w.MaxModelLen > 0 && s.Prompt >= w.MaxModelLen {
 		return true
 	}
+	if w.Backend == TRTLLM {
+		return w.wholeBlocks(s) > w.NumGPUBlocks
+	}
 	return !s.preempted && ceilDiv(s.length(), w.BlockSize) > w.NumGPUBlocks
 }
 
@@ -153,6 +159,9 @@ func (w *Worker) gate(s *Seq) (cached int32, hits []hold, ok bool) {
 			known = min(known, s.named)
 		}
 		w.hits, found, inUse = w.pool.lookup(s.Blocks[:known], w.hits)
+	}
+	if w.Backend == TRTLLM {
+		return found * bs, w.hits, w.wholeBlocks(s)-inUse <= w.unreserved()
 	}
 	cached, used := found*bs, inUse*bs
 	if s.remaining(w.MaxModelLen) > 0 {

@@ -55,6 +55,17 @@ type Options struct {
 	Plain bool
 	// KeepAdmissions records every admission.
 	KeepAdmissions bool
+	// Observe is told of every pass that is an event of its own, which with
+	// Plain is every pass; nil is allowed.
+	Observe func(Pass)
+}
+
+// Pass is what a worker was doing during one pass.
+type Pass struct {
+	Start, End float64 // ms
+	Running    int32   // requests in the batch
+	Waiting    int32   // requests left in the queue when the batch was complete
+	Blocks     int32   // active KV blocks
 }
 
 // Worker is one inference engine: a queue, a running batch and a block pool.
@@ -117,6 +128,7 @@ func (w *Worker) InFlight() int { return w.waiting.n + len(w.running) }
 // under way ends, so that the caller can move the worker's next event there.
 // begun says whether a pass that starts at now has started already.
 func (w *Worker) Enqueue(s *Seq, now float64, begun bool) (end float64, moved bool) {
+	w.clampOutput(s)
 	w.waiting.pushBack(s)
 	w.stats.PeakWaiting = max(w.stats.PeakWaiting, int32(w.waiting.n))
 	if w.plan.n == 0 || w.closed {
