@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"routesim/sim/engine"
 	"routesim/sim/router"
 )
 
@@ -61,6 +62,9 @@ func (s *simulation) place(q *request, c router.Choice) {
 	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
 	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
 	d.Forced = s.router != nil && s.forced(row) >= 0
+	if s.cfg.Decided != nil && s.router != nil {
+		s.cfg.Decided(row, c.Worker, s.router.Costs())
+	}
 	s.noteHeld(q, d, int(c.Worker))
 
 	w := int(c.Worker)
@@ -98,10 +102,11 @@ func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 }
 
 // reusable returns how many complete prompt blocks can be served from a cache:
-// all, except that the last token must be computed for the first output token.
+// all, except that the last token must be computed for the first output token
+// unless the engine can do without.
 func (s *simulation) reusable(q *request) int32 {
 	isl := int64(q.seq.Prompt)
-	if q.seq.Output > 0 {
+	if q.seq.Output > 0 && s.cfg.Fleet[0].Engine.Backend != engine.TRTLLM {
 		isl--
 	}
 	return int32(isl / s.prompts.block)

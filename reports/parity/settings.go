@@ -117,10 +117,7 @@ func readEngine(args, tables map[string]any) (sim.Group, string, error) {
 	var g sim.Group
 	d := newDict("extra_engine_args", args)
 	e := newDict("extra_engine_args.engine", d.object("engine"))
-	if backend := e.text("backend", "vllm"); backend != "vllm" {
-		e.refuse("backend %q", backend)
-	}
-	p := engine.DefaultParams()
+	p := engine.DefaultsOf(readBackend(e))
 	p.NumGPUBlocks = e.integer("num_gpu_blocks", p.NumGPUBlocks)
 	p.BlockSize = e.integer("block_size", p.BlockSize)
 	p.MaxModelLen = e.integer("max_model_len", p.MaxModelLen)
@@ -162,6 +159,18 @@ func readEngine(args, tables map[string]any) (sim.Group, string, error) {
 	return g, queuePolicy, err
 }
 
+// readBackend reads the kind of engine.
+func readBackend(e *dict) engine.Backend {
+	switch name := e.text("backend", engine.VLLM.String()); name {
+	case engine.VLLM.String():
+	case engine.TRTLLM.String():
+		return engine.TRTLLM
+	default:
+		e.refuse("backend %q", name)
+	}
+	return engine.VLLM
+}
+
 // refuseEngine goes through the engine settings that are not modelled.
 func refuseEngine(e *dict) {
 	e.only("worker_type", "aggregated", "disaggregated serving")
@@ -173,7 +182,9 @@ func refuseEngine(e *dict) {
 	e.only("prefill_schedule_interval", 1.0, "data parallelism")
 	e.only("prefill_decode_interval", 0.0, "SGLang scheduling")
 	e.only("sglang", nil, "SGLang settings")
-	e.only("trtllm", nil, "TensorRT-LLM settings")
+	trt := newDict("extra_engine_args.engine.trtllm", e.object("trtllm"))
+	trt.only("capacity_scheduler_policy", "guaranteed_no_evict", "TensorRT-LLM scheduling")
+	e.pass(trt.done())
 	e.only("native_host_offload", nil, "host offload")
 	e.only("g3_offload", nil, "disk offload")
 	e.only("state_cache", nil, "recurrent-state caches")

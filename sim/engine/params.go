@@ -1,10 +1,23 @@
 // Package engine models one inference worker: its scheduler, its block pool
-// and its batches. It follows vLLM's scheduler as Dynamo's own offline replay
-// models it. A worker knows nothing of routing; it is handed requests and
-// reports what its passes produced.
+// and its batches. It follows the schedulers of vLLM, TensorRT-LLM and SGLang as
+// Dynamo's own offline replay models them. A worker knows nothing of routing; it
+// is handed requests and reports what its passes produced.
 package engine
 
 import "fmt"
+
+// Backend is the kind of inference engine.
+type Backend uint8
+
+// The engines.
+const (
+	VLLM Backend = iota
+	TRTLLM
+	SGLang
+)
+
+// String returns the name the engine has in settings.
+func (b Backend) String() string { return [...]string{"vllm", "trtllm", "sglang"}[b] }
 
 // PreemptionMode chooses the victim when the pool runs out.
 type PreemptionMode uint8
@@ -19,8 +32,9 @@ const (
 const Unlimited = int32(1<<31 - 1)
 
 // Params are the settings of one worker's engine, with the names and the
-// defaults of vLLM as Dynamo's replay uses them.
+// defaults of Dynamo's replay.
 type Params struct {
+	Backend              Backend
 	NumGPUBlocks         int32 // capacity of the block pool, in blocks
 	BlockSize            int32 // tokens per KV block
 	MaxModelLen          int32 // context limit in tokens, 0 = none
@@ -32,9 +46,13 @@ type Params struct {
 }
 
 // DefaultParams returns the defaults of Dynamo's replay for vLLM.
-func DefaultParams() Params {
+func DefaultParams() Params { return DefaultsOf(VLLM) }
+
+// DefaultsOf returns the defaults of Dynamo's replay for an engine.
+func DefaultsOf(b Backend) Params {
 	return Params{
-		NumGPUBlocks: 16384, BlockSize: 64, MaxNumSeqs: 256, MaxNumBatchedTokens: 8192,
+		Backend: b, NumGPUBlocks: 16384, BlockSize: [...]int32{64, 32, 1}[b],
+		MaxNumSeqs: 256, MaxNumBatchedTokens: 8192,
 		EnablePrefixCaching: true, EnableChunkedPrefill: true,
 	}
 }
