@@ -83,13 +83,24 @@ func keysOfFile() map[string]bool {
 	}
 }
 
-// Load returns the profile that a name means: a file if it ends in .yaml or
-// .yml, and otherwise a shipped profile.
+// Load returns the profile that a name means: a file if it looks like a path,
+// and otherwise a shipped profile.
 func Load(name string) (*Profile, error) {
-	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+	if isPath(name) {
 		return ReadFile(name)
 	}
 	return Lookup(name)
+}
+
+// isPath tells the path of a file from the name of a profile, no part of which
+// is empty, ends in such a suffix or consists of dots.
+func isPath(name string) bool {
+	for _, suffix := range []string{".yaml", ".yml", ".json"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../")
 }
 
 // ReadFile reads a profile from a file of its own.

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -44,6 +46,18 @@ func TestFilesReadBack(t *testing.T) {
 			t.Fatalf("got %+v\nwant %+v", *got, want)
 		}
 	})
+}
+
+func TestPathsAreFiles(t *testing.T) {
+	for name, want := range map[string]bool{
+		"my.yaml": true, "my.yml": true, "my.json": true, "./mine": true, "../mine": true, "/mine": true,
+		"h100/llama-3.1-8b/tp1": false, "h100": false, ".": false,
+	} {
+		_, err := Load(name)
+		if got := errors.Is(err, fs.ErrNotExist); got != want {
+			t.Errorf("%s: taken for a file: %v, want %v (%v)", name, got, want, err)
+		}
+	}
 }
 
 func TestLoad(t *testing.T) {
