@@ -57,6 +57,10 @@ type Config struct {
 	// Sampler is told of every pass of every worker, in the order in which they
 	// start; a run with one is as slow as a Plain one. nil is allowed.
 	Sampler func(worker int, p engine.Pass)
+	// Decided is told of every decision of the kv router, in routing order: the
+	// request's row, the chosen worker and the terms of every worker's cost, which
+	// are valid during the call. nil is allowed.
+	Decided func(row, worker int32, costs []router.Terms)
 	// Progress is called now and then with the number of finished requests; nil
 	// is allowed.
 	Progress func(done, total int)

@@ -24,6 +24,7 @@ type Options struct {
 	OnError        OnError   // what becomes of a bad row
 	ClosedLoop     bool      // timestamps may be missing
 	Stdin          io.Reader // what the path "-" reads
+	MaxRows        int       // lines to read of all files together, blank ones not counted; 0 = all
 }
 
 // Open reads the trace in the file at path. Its errors are *Problem.
@@ -79,6 +80,7 @@ type reader struct {
 	o      Options
 	format string // "" until the first row told
 	paths  []string
+	rows   int // lines handed out
 	b      *Builder
 	dyn    *dynamoReader
 	skips  []Problem
@@ -174,6 +176,10 @@ func (s *source) next() ([]byte, *Problem) {
 		s.again = nil
 		return line, nil
 	}
+	if s.r.o.MaxRows > 0 && s.r.rows == s.r.o.MaxRows {
+		return nil, nil
+	}
+	s.r.rows++
 	for {
 		line, p := s.lines.next()
 		if line == nil || p != nil {

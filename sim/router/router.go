@@ -140,6 +140,10 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 	return c
 }
 
+// Costs returns the terms of every worker's cost as of the last decision. They
+// are valid until the next one.
+func (r *Router) Costs() []Terms { return r.costs }
+
 // evaluate computes every worker's cost.
 func (r *Router) evaluate(q *Request) {
 	shared := r.TrackActiveBlocks && r.AssumeKVReuse
