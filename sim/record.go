@@ -109,6 +109,9 @@ const (
 func (s *simulation) finish() *Result {
 	res := s.res
 	res.EndMS = s.now
+	if s.router != nil {
+		res.Counters = s.router.Counters
+	}
 	for _, q := range s.live {
 		if r := &res.Requests[q.seq.Row]; r.Status == Unfinished {
 			s.noteAdmissions(&q.seq)

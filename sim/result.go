@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"routesim/sim/metrics"
+	"routesim/sim/router"
 )
 
 // Status is how a request ended.
@@ -103,6 +104,9 @@ type Result struct {
 	Gaps metrics.Gaps // ITL and its inverse, over all token gaps of completed requests
 	// GroupGaps is the same by worker group, only with several groups.
 	GroupGaps []metrics.Gaps
+
+	// Counters are what the router's decisions had to go by; zero in round-robin mode.
+	Counters router.Counters
 
 	QueuePeak   int         // most requests waiting in the router at once
 	TokenDigest [32]byte    // over all token times of the requests that ended

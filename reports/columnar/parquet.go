@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/schema"
 
@@ -169,12 +168,6 @@ func writeColumn[R any](chunk file.ColumnChunkWriter, c *Column[R], rows []R, b 
 // layout returns the schema of a table and how to write it. Absent values
 // are nulls.
 func layout[R any](name string, columns []Column[R]) (*schema.GroupNode, *parquet.WriterProperties, error) {
-	properties := parquet.NewWriterProperties(
-		parquet.WithCreatedBy(createdBy),
-		parquet.WithCompression(compress.Codecs.Snappy),
-		parquet.WithDictionaryDefault(false), // hashing every value costs more than it saves
-		parquet.WithVersion(parquet.V2_LATEST),
-	)
 	fields := make(schema.FieldList, 0, len(columns))
 	for i := range columns {
 		c := &columns[i]
@@ -200,5 +193,5 @@ func layout[R any](name string, columns []Column[R]) (*schema.GroupNode, *parque
 		fields = append(fields, node)
 	}
 	root, err := schema.NewGroupNode(name, parquet.Repetitions.Required, fields, -1)
-	return root, properties, err
+	return root, properties(), err
 }

@@ -41,6 +41,7 @@ type Choice struct {
 // ends of the requests it placed, and nothing else.
 type Router struct {
 	Params
+	Counters   Counters
 	blockSize  int32
 	seed       uint64
 	index      *prefix.Index
@@ -77,6 +78,7 @@ func New(p Params, batchLimits []int32, blockSize int32, shift uint8, seed uint6
 
 // Apply updates the router's view of one worker's cache.
 func (r *Router) Apply(worker int32, events []engine.Event) {
+	r.Counters.Events += int64(len(events))
 	for i := range events {
 		if e := &events[i]; e.Stored {
 			r.index.Set(worker, e.Block, e.Count)
@@ -97,6 +99,7 @@ func (r *Router) Arrive(q *Request, now float64, forced int32) (Choice, bool) {
 		for _, o := range q.overlap {
 			best = max(best, o)
 		}
+		r.Counters.Waited++
 		r.queue.push(waiter{strict: q.StrictPriority, score: r.score(q, now, best), req: q})
 		return Choice{}, false
 	}
@@ -152,6 +155,7 @@ func (r *Router) evaluate(q *Request) {
 		r.leastPrefill = min(r.leastPrefill, a)
 	}
 	in := query{isl: q.ISL}
+	var seen contrast
 	for w := range r.costs {
 		c := candidate{
 			prefillTokens: r.loads.prefillTokens[w],
@@ -162,12 +166,16 @@ func (r *Router) evaluate(q *Request) {
 		if r.TrackActiveBlocks {
 			c.newBlocks = int64(len(q.Blocks))
 			if shared {
-				c.newBlocks -= int64(r.loads.active[w].held(q.Blocks))
+				held := r.loads.active[w].held(q.Blocks)
+				c.newBlocks -= int64(held)
+				seen.shared = seen.shared || held > 0
 			}
 		}
 		r.costs[w] = r.cost(&in, c)
+		seen.note(w, &c, &r.costs[w])
 	}
 	r.scan()
+	r.Counters.count(&seen, r.tied)
 }
 
 // book enters the request on its worker: the prompt tokens that are not cached

@@ -1,0 +1,157 @@
+package columnar
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+)
+
+// maxReadRows bounds what a damaged file can make a reader set aside.
+const maxReadRows = 1 << 28
+
+// ReadValues reads a Parquet file of flat columns, such as WriteValues writes,
+// and the notes in its footer. Nulls of decimal columns become NaN; nulls of
+// other columns are errors.
+func ReadValues(r parquet.ReaderAtSeeker) (columns []Values, notes []Entry, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library panics on some damaged files
+			columns, notes, err = nil, nil, fmt.Errorf("found a damaged file (%v), expected a Parquet file", p)
+		}
+	}()
+	in, err := file.NewParquetReader(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("found no Parquet file (%w)", err)
+	}
+	defer in.Close()
+	notes = notesOf(in)
+	rows := in.NumRows()
+	if rows < 0 || rows > maxReadRows {
+		return nil, nil, fmt.Errorf("found %d rows, expected at most %d", rows, maxReadRows)
+	}
+	layout := in.MetaData().Schema
+	for i := range layout.NumColumns() {
+		c := Values{Name: layout.Column(i).Name()}
+		for g := range in.NumRowGroups() {
+			chunk, err := in.RowGroup(g).Column(i)
+			if err != nil {
+				return nil, nil, err
+			}
+			n := in.RowGroup(g).NumRows()
+			if n < 0 || n > rows {
+				return nil, nil, fmt.Errorf("found a row group of %d rows in a file of %d", n, rows)
+			}
+			if err := c.read(chunk, n); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
+		}
+		if int64(c.Len()) != rows {
+			return nil, nil, fmt.Errorf("%s: found %d values, expected %d", c.Name, c.Len(), rows)
+		}
+		columns = append(columns, c)
+	}
+	return columns, notes, nil
+}
+
+// ReadNotes reads the notes in the footer of a Parquet file.
+func ReadNotes(r parquet.ReaderAtSeeker) (notes []Entry, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			notes, err = nil, fmt.Errorf("found a damaged file (%v), expected a Parquet file", p)
+		}
+	}()
+	in, err := file.NewParquetReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("found no Parquet file (%w)", err)
+	}
+	defer in.Close()
+	return notesOf(in), nil
+}
+
+func notesOf(in *file.Reader) (notes []Entry) {
+	meta := in.MetaData().KeyValueMetadata()
+	values := meta.Values()
+	for i, key := range meta.Keys() {
+		notes = append(notes, Entry{key, values[i]})
+	}
+	return notes
+}
+
+// read appends the n values of a chunk.
+func (v *Values) read(chunk file.ColumnChunkReader, n int64) (err error) {
+	switch r := chunk.(type) {
+	case *file.Int64ColumnChunkReader:
+		v.Integers, err = readAll(v.Integers, n, func(out []int64) (int64, int, error) { return r.ReadBatch(int64(len(out)), out, nil, nil) })
+	case *file.Int32ColumnChunkReader:
+		v.Shorts, err = readAll(v.Shorts, n, func(out []int32) (int64, int, error) { return r.ReadBatch(int64(len(out)), out, nil, nil) })
+	case *file.Float32ColumnChunkReader:
+		v.Singles, err = readAll(v.Singles, n, func(out []float32) (int64, int, error) { return r.ReadBatch(int64(len(out)), out, nil, nil) })
+	case *file.BooleanColumnChunkReader:
+		v.Booleans, err = readAll(v.Booleans, n, func(out []bool) (int64, int, error) { return r.ReadBatch(int64(len(out)), out, nil, nil) })
+	case *file.ByteArrayColumnChunkReader:
+		v.Texts, err = readAll(v.Texts, n, func(out []string) (int64, int, error) {
+			bytes := make([]parquet.ByteArray, len(out))
+			rows, read, err := r.ReadBatch(int64(len(out)), bytes, nil, nil)
+			for i := range bytes[:read] {
+				out[i] = string(bytes[i]) // the bytes are reused
+			}
+			return rows, read, err
+		})
+	case *file.Float64ColumnChunkReader:
+		v.Decimals, err = readDecimals(v.Decimals, n, r)
+	default:
+		err = fmt.Errorf("found a column of type %T, expected numbers, texts or booleans", chunk)
+	}
+	return err
+}
+
+// readAll appends n values; batch reads as many as it can.
+func readAll[T any](values []T, n int64, batch func(out []T) (rows int64, read int, err error)) ([]T, error) {
+	if values == nil {
+		values = []T{}
+	}
+	out := make([]T, min(n, groupRows))
+	for n > 0 {
+		rows, read, err := batch(out[:min(n, int64(len(out)))])
+		if err != nil {
+			return nil, err
+		}
+		if rows <= 0 || int64(read) != rows {
+			return nil, fmt.Errorf("found %d values in %d rows, expected one each", read, rows)
+		}
+		values = append(values, out[:read]...)
+		n -= rows
+	}
+	return values, nil
+}
+
+// readDecimals appends n values of a column that may have nulls.
+func readDecimals(values []float64, n int64, r *file.Float64ColumnChunkReader) ([]float64, error) {
+	if values == nil {
+		values = []float64{}
+	}
+	size := min(n, groupRows)
+	out, levels := make([]float64, size), make([]int16, size)
+	optional := r.Descriptor().MaxDefinitionLevel() > 0
+	for n > 0 {
+		rows, read, err := r.ReadBatch(min(n, size), out, levels, nil)
+		if err != nil {
+			return nil, err
+		}
+		if rows <= 0 || int64(read) > rows {
+			return nil, fmt.Errorf("found %d values in %d rows", read, rows)
+		}
+		next := 0
+		for i := range rows {
+			v := math.NaN()
+			if !optional || levels[i] > 0 {
+				v = out[next]
+				next++
+			}
+			values = append(values, v)
+		}
+		n -= rows
+	}
+	return values, nil
+}
