@@ -200,6 +200,8 @@ func (r *resolution) chooseModel() error {
 			}
 			drop(c, r.origins[workers])
 		}
+	case r.noProfile != nil && !hasProfile && !hasTiming:
+		return r.noProfile
 	case hasProfile && hasTiming && p.given.Origin.Layer == t.given.Origin.Layer:
 		return fmt.Errorf("timing: found %s together with profile %s, expected one or the other (a profile has its own timing)", show(t.value.Text), show(p.value.Text))
 	case hasTiming && (!hasProfile || t.given.Origin.Layer > p.given.Origin.Layer):

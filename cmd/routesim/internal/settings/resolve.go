@@ -18,6 +18,7 @@ const (
 	FromDefault     Layer = iota
 	FromFile              // configuration file
 	FromEnvironment       // environment variable
+	FromDynamo            // manifests of a Dynamo deployment
 	FromDict              // engine dictionary
 	FromFlag              // command line
 	FromPreset            // load-aware preset
@@ -40,6 +41,8 @@ func (o Origin) String() string {
 		return "file " + o.Where
 	case FromEnvironment:
 		return "environment " + o.Where
+	case FromDynamo:
+		return "dynamo " + o.Where
 	case FromDict:
 		return "engine dictionary " + o.Where
 	case FromFlag:
@@ -58,6 +61,7 @@ type Given struct {
 	Text    string
 	Origin  Origin
 	Place   workloads.Problem // file, line and field, for errors
+	Fault   error             // why the value cannot be used, nil if it can: an error unless a stronger source wins
 }
 
 // problem completes the place with what was found and expected.
@@ -100,6 +104,7 @@ type Input struct {
 	ConfigFile string   // path, "" for none
 	EngineArgs string   // the oracle's engine dictionary: JSON, or the path of a file of it
 	Environ    []string // NAME=value, nil to read no environment
+	Deployment *Deployment
 }
 
 // Variable is an environment variable that took effect.
@@ -111,6 +116,7 @@ type Resolved struct {
 	Environment []Variable // in table order
 	Warnings    []string
 	Passed      []string // values that were given and changed nothing, for the print-out
+	Listing     []string // what was taken from the manifests of a deployment
 
 	table   *Table
 	origins map[*Setting]Origin
@@ -145,7 +151,8 @@ func (r *Resolved) Settings() []*Setting {
 // resolution is the work in progress: the strongest value of each setting.
 type resolution struct {
 	*Resolved
-	best map[*Setting]chosen
+	best      map[*Setting]chosen
+	noProfile error // why the manifests of a deployment name no profile
 }
 
 type chosen struct {
@@ -162,8 +169,10 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 	layers := []func() ([]Given, error){
 		func() ([]Given, error) { return t.fromFile(in.ConfigFile) },
 		func() ([]Given, error) { return t.fromEnvironment(in.Environ, &r.Warnings), nil },
+		func() ([]Given, error) { return r.fromDeployment(in.Deployment) },
 		func() ([]Given, error) { return t.fromDict(in.EngineArgs) },
 		func() ([]Given, error) { return in.Flags, nil },
+		r.faults,
 		r.fromPreset,
 		r.fromPolicy,
 		r.fromWeight,
@@ -182,6 +191,7 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 	if err := r.finish(); err != nil {
 		return nil, err
 	}
+	r.list(in.Deployment)
 	return r.Resolved, r.check()
 }
 
@@ -222,7 +232,7 @@ func (r *resolution) unreadable(g *Given) error {
 	}
 	word := strings.ToLower(strings.TrimSpace(g.Text))
 	if why, known := c.Unknown[word]; known {
-		if g.Origin.Layer == FromFile || g.Origin.Layer == FromEnvironment {
+		if g.Origin.Layer == FromFile || g.Origin.Layer == FromEnvironment || g.Origin.Layer == FromDynamo {
 			r.pass(g, why)
 			return nil
 		}

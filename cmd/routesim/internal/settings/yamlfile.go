@@ -3,13 +3,13 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"routesim/cmd/routesim/internal/manifest"
 	"routesim/workloads"
 )
 
@@ -27,11 +27,15 @@ type entry struct {
 
 // readMapping parses a file that holds one YAML mapping.
 func readMapping(file, what string) (*mapping, error) {
-	text, err := os.ReadFile(file)
+	name, text, err := manifest.ReadFile(file)
+	var p *workloads.Problem
+	if errors.As(err, &p) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	return parseMapping(file, text)
+	return parseMapping(name, text)
 }
 
 // parseMapping parses a text that holds one YAML mapping. The parser itself
