@@ -23,6 +23,10 @@ type Sweep struct {
 	Default   int      // the point that changes nothing; -1 where it was not run
 	Reference int      // round robin with all else as in the default point; -1 where it was not run
 	Notes     []string // sentences to show with the results
+	// TracePaths are the trace's files as given on the command line.
+	TracePaths []string
+	// Design is "grid", "lhs:N" or "points".
+	Design string
 
 	// Load returns what a run measured of every request. It reads a file, so
 	// callers keep no more than they need.
@@ -50,6 +54,9 @@ type Axis struct {
 	Inert string
 	// Remedy says how to test an inert axis, "" where it is not.
 	Remedy string
+	// Dynamo is the setting of Dynamo's frontend that the axis varies, without a
+	// value; nil where Dynamo has none, as for changes of fleet and load.
+	Dynamo *Flag
 }
 
 // Point is one combination of values.
@@ -67,6 +74,17 @@ type Point struct {
 	// Error says why the point could not be run, "" where it was.
 	Error string
 	Runs  []Run // by increasing place in Seeds; fewer where the sweep is incomplete
+	// Fresh are runs with seeds that took no part in choosing the best point, by
+	// increasing seed. Only points that were to be confirmed have any.
+	Fresh []Run
+	// Failed names the seeds whose runs failed, by increasing place in Seeds.
+	Failed []Failure
+}
+
+// Failure is a run that failed.
+type Failure struct {
+	Seed  uint64
+	Error string
 }
 
 // Flag is a setting of Dynamo's frontend with its value, in Dynamo's spellings.
@@ -86,8 +104,11 @@ type Run struct {
 	DecisionDigest string
 	TimeDigest     string
 	Workers        []Worker
-	// Saturated says that the queue was still growing when the trace ended.
+	// Saturated says that the queue was still growing when the trace ended; see
+	// Queue.Growing for the rule.
 	Saturated bool
+	Queue     Queue
+	Counters  []int64 // by place in Counters()
 }
 
 // Worker is one worker's part of a run.
