@@ -49,24 +49,10 @@ func (r *Router) nthTied(n int) int32 {
 	panic("router: no worker of least cost")
 }
 
-// softmax takes the first worker whose running share of
-// exp(-(cost-min)/((max-min)*temperature)) reaches u.
+// softmax takes the first worker whose running share reaches u.
 func (r *Router) softmax(u float64) int32 {
-	r.weights = r.weights[:0]
-	span, scale := r.hi-r.lo, 1.0
-	if math.IsInf(span, 1) {
-		scale = max(math.Abs(r.lo), math.Abs(r.hi))
-		span = r.hi/scale - r.lo/scale
-	}
-	sum := 0.0
-	for i := range r.costs {
-		w := 1.0
-		if span > 0 {
-			w = fmath.Exp(-((r.costs[i].Cost/scale - r.lo/scale) / float64(span*r.Params.Temperature)))
-		}
-		r.weights = append(r.weights, w)
-		sum += w
-	}
+	var sum float64
+	r.weights, sum = appendWeights(r.weights[:0], r.costs, r.lo, r.hi, r.Params.Temperature)
 	run := 0.0
 	for i, w := range r.weights {
 		if run += w / sum; run >= u {
@@ -74,4 +60,45 @@ func (r *Router) softmax(u float64) int32 {
 		}
 	}
 	return int32(len(r.weights) - 1)
+}
+
+// appendWeights appends each worker's weight, exp(-(cost-min)/((max-min)*temperature)),
+// and returns their sum. lo and hi are the least and the highest cost.
+func appendWeights(weights []float64, costs []Terms, lo, hi, temperature float64) ([]float64, float64) {
+	span, scale := hi-lo, 1.0
+	if math.IsInf(span, 1) {
+		scale = max(math.Abs(lo), math.Abs(hi))
+		span = hi/scale - lo/scale
+	}
+	sum := 0.0
+	for i := range costs {
+		w := 1.0
+		if span > 0 {
+			w = fmath.Exp(-((costs[i].Cost/scale - lo/scale) / float64(span*temperature)))
+		}
+		weights = append(weights, w)
+		sum += w
+	}
+	return weights, sum
+}
+
+// Probabilities returns how likely each worker is to be chosen at the given
+// temperature.
+func Probabilities(costs []Terms, temperature float64) []float64 {
+	r := Router{costs: costs}
+	r.scan()
+	if temperature > 0 {
+		weights, sum := appendWeights(nil, costs, r.lo, r.hi, temperature)
+		for i := range weights {
+			weights[i] /= sum
+		}
+		return weights
+	}
+	out := make([]float64, len(costs))
+	for i := range costs {
+		if costs[i].Cost == r.lo {
+			out[i] = 1 / float64(r.tied)
+		}
+	}
+	return out
 }
