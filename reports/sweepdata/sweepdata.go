@@ -31,6 +31,8 @@ type Sweep struct {
 	// Load returns what a run measured of every request. It reads a file, so
 	// callers keep no more than they need.
 	Load func(point int, seed uint64) (*Latencies, error)
+
+	ends ends // of a sweep that is being read
 }
 
 // SLA holds the latency bounds of goodput in ms; 0 is no bound.

@@ -1,0 +1,338 @@
+package sweepdata
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"routesim/reports"
+	"routesim/workloads"
+)
+
+// Schema is the version of the files of a sweep; a change of what they hold, or
+// of what a key covers, raises it.
+const Schema = 1
+
+// config is sweep.yaml.
+type config struct {
+	Schema    int           `yaml:"schema"`
+	Version   string        `yaml:"version"`
+	Command   []string      `yaml:"command"`
+	Trace     configTrace   `yaml:"trace"`
+	Objective string        `yaml:"objective"`
+	SLA       configSLA     `yaml:"sla,omitempty"`
+	Design    string        `yaml:"design"`
+	Seeds     []uint64      `yaml:"seeds"`
+	Axes      []configAxis  `yaml:"axes"`
+	Points    [][]string    `yaml:"points,omitempty"` // values by axis; a grid needs none
+	Default   string        `yaml:"default_point,omitempty"`
+	Reference string        `yaml:"reference_point,omitempty"`
+	Flags     []configFlag  `yaml:"reference_flags,omitempty"`
+	Settings  yaml.MapSlice `yaml:"settings"`
+	Profiles  []any         `yaml:"profiles,omitempty"`
+	Notes     []string      `yaml:"notes,omitempty"`
+}
+
+type configTrace struct {
+	Paths     []string `yaml:"paths"`
+	Name      string   `yaml:"name"`
+	Format    string   `yaml:"format"`
+	Rows      int      `yaml:"rows"`
+	Skipped   int      `yaml:"skipped_rows"`
+	BlockSize int32    `yaml:"block_size"`
+	Digest    string   `yaml:"digest"`
+}
+
+type configSLA struct {
+	TTFT   float64 `yaml:"ttft_ms,omitempty"`
+	ITL    float64 `yaml:"itl_ms,omitempty"`
+	E2E    float64 `yaml:"e2e_ms,omitempty"`
+	Target float64 `yaml:"target_pct,omitempty"`
+}
+
+type configAxis struct {
+	Name       string      `yaml:"name"`
+	Unit       string      `yaml:"unit,omitempty"`
+	Values     []string    `yaml:"values"`
+	Base       string      `yaml:"default"`
+	Documented *float64    `yaml:"documented_up_to,omitempty"`
+	Dynamo     *configFlag `yaml:"dynamo,omitempty"`
+	Inert      string      `yaml:"inert,omitempty"`
+	Remedy     string      `yaml:"remedy,omitempty"`
+}
+
+type configFlag struct {
+	Name  string `yaml:"flag"`
+	Env   string `yaml:"variable,omitempty"`
+	Value string `yaml:"value,omitempty"`
+	Bool  bool   `yaml:"switch,omitempty"`
+}
+
+// writeConfig writes sweep.yaml.
+func (s *Sweep) writeConfig(w io.Writer) error {
+	c := config{
+		Schema: Schema, Version: s.Version, Command: s.Command, Objective: s.Objective, Design: s.Design,
+		Seeds: s.Seeds, Notes: s.Notes, SLA: configSLA(s.SLA),
+		Trace: configTrace{s.TracePaths, s.Trace.Name, s.Trace.Format, s.Trace.Rows, s.Trace.Skipped, s.Trace.BlockSize, s.Trace.Digest},
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Base)) {
+		c.Settings = append(c.Settings, yaml.MapItem{Key: name, Value: s.Base[name]})
+	}
+	for i := range s.Axes {
+		c.Axes = append(c.Axes, axisConfig(&s.Axes[i]))
+	}
+	if s.Design != "grid" {
+		for i := range s.Points {
+			if !s.Points[i].Added {
+				c.Points = append(c.Points, s.Points[i].Values)
+			}
+		}
+	}
+	if s.Default >= 0 {
+		c.Default = s.Points[s.Default].ID
+	}
+	if s.Reference >= 0 {
+		c.Reference = s.Points[s.Reference].ID
+		if s.Points[s.Reference].Added {
+			for _, f := range s.Points[s.Reference].Flags {
+				c.Flags = append(c.Flags, configFlag(f))
+			}
+		}
+	}
+	for i := range s.Profiles {
+		facts, err := profileConfig(&s.Profiles[i])
+		if err != nil {
+			return err
+		}
+		c.Profiles = append(c.Profiles, facts)
+	}
+	text, err := yaml.MarshalWithOptions(&c, yaml.IndentSequence(true))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "# Makes this sweep again: routesim sweep --from %s -o DIR\n%s", ConfigFile, text)
+	return err
+}
+
+func axisConfig(a *Axis) configAxis {
+	out := configAxis{Name: a.Name, Unit: a.Unit, Values: a.Values, Base: a.Base, Inert: a.Inert, Remedy: a.Remedy}
+	if !math.IsNaN(a.Documented) {
+		out.Documented = &a.Documented
+	}
+	if a.Dynamo != nil {
+		f := configFlag(*a.Dynamo)
+		out.Dynamo = &f
+	}
+	return out
+}
+
+// profileConfig gives the facts of a profile the names they have in summaries.
+func profileConfig(f *reports.ProfileFacts) (any, error) {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	var facts yaml.MapSlice
+	if err := yaml.UnmarshalWithOptions(text, &facts, yaml.UseOrderedMap()); err != nil {
+		return nil, err
+	}
+	return append(yaml.MapSlice{{Key: "line", Value: f.Line}}, facts...), nil
+}
+
+// ParseConfig reads sweep.yaml. Points are those of a design other than a grid,
+// with nothing but their values.
+func ParseConfig(file string, text []byte) (s *Sweep, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the parser panics on some malformed texts
+			s, err = nil, &workloads.Problem{File: file, Want: "valid YAML as a sweep writes it"}
+		}
+	}()
+	var c config
+	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
+		return nil, yamlProblem(file, err)
+	}
+	if err := c.check(file); err != nil {
+		return nil, err
+	}
+	s = &Sweep{
+		Version: c.Version, Command: c.Command, Objective: c.Objective, Design: c.Design, Seeds: c.Seeds, Notes: c.Notes,
+		SLA: SLA(c.SLA), TracePaths: c.Trace.Paths, Base: map[string]any{}, Default: -1, Reference: -1,
+		Trace: reports.TraceFacts{Name: c.Trace.Name, Format: c.Trace.Format, Rows: c.Trace.Rows, Skipped: c.Trace.Skipped, BlockSize: c.Trace.BlockSize, Digest: c.Trace.Digest},
+	}
+	for _, m := range c.Settings {
+		s.Base[fmt.Sprint(m.Key)] = plainValue(m.Value)
+	}
+	for i := range c.Axes {
+		s.Axes = append(s.Axes, c.Axes[i].axis())
+	}
+	for _, values := range c.Points {
+		s.Points = append(s.Points, Point{Values: values})
+	}
+	for i, facts := range c.Profiles {
+		f, err := profileFacts(facts)
+		if err != nil {
+			return nil, &workloads.Problem{File: file, Field: fmt.Sprintf("profiles[%d]", i), Found: err.Error(), Want: "what a sweep writes there"}
+		}
+		s.Profiles = append(s.Profiles, *f)
+	}
+	s.ends = ends{c.Default, c.Reference, c.Flags}
+	return s, nil
+}
+
+// ends are the points that a sweep compares with, as named in sweep.yaml.
+type ends struct {
+	def, reference string
+	flags          []configFlag
+}
+
+// check finds what YAML alone does not.
+func (c *config) check(file string) error {
+	problem := func(field, found, want string) error {
+		return &workloads.Problem{File: file, Field: field, Found: found, Want: want}
+	}
+	if c.Schema != Schema {
+		return problem("schema", strconv.Itoa(c.Schema), fmt.Sprintf("%d; the sweep was made by another version of the program", Schema))
+	}
+	if len(c.Seeds) == 0 {
+		return problem("seeds", "none", "at least one")
+	}
+	if MetricIndex(c.Objective) < 0 {
+		return problem("objective", strconv.Quote(c.Objective), "the name of a metric")
+	}
+	if c.Trace.Rows < 0 {
+		return problem("trace.rows", strconv.Itoa(c.Trace.Rows), "a number of at least 0")
+	}
+	seen := map[string]bool{}
+	for i := range c.Axes {
+		a := &c.Axes[i]
+		if a.Name == "" || seen[a.Name] {
+			return problem(fmt.Sprintf("axes[%d].name", i), strconv.Quote(a.Name), "a name that no other axis has")
+		}
+		seen[a.Name] = true
+	}
+	for i, values := range c.Points {
+		if len(values) != len(c.Axes) {
+			return problem(fmt.Sprintf("points[%d]", i), fmt.Sprintf("%d values", len(values)), fmt.Sprintf("%d, one per axis", len(c.Axes)))
+		}
+	}
+	return nil
+}
+
+func (c *configAxis) axis() Axis {
+	a := Axis{Name: c.Name, Unit: c.Unit, Values: c.Values, Base: c.Base, Inert: c.Inert, Remedy: c.Remedy, Documented: math.NaN()}
+	if c.Documented != nil {
+		a.Documented = *c.Documented
+	}
+	if c.Dynamo != nil {
+		f := Flag(*c.Dynamo)
+		a.Dynamo = &f
+	}
+	a.Numbers = NumbersOf(a.Values)
+	return a
+}
+
+// NumbersOf returns values as numbers, nil where one of them is a word.
+func NumbersOf(values []string) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || strings.Trim(v, "0123456789.eE+-") != "" {
+			return nil
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// profileFacts is the inverse of profileConfig.
+func profileFacts(facts any) (*reports.ProfileFacts, error) {
+	text, err := json.Marshal(facts)
+	if err != nil {
+		return nil, err
+	}
+	var f struct {
+		Line string `json:"line"`
+		reports.ProfileFacts
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, err
+	}
+	f.ProfileFacts.Line = f.Line
+	return &f.ProfileFacts, nil
+}
+
+// plainValue gives a value of YAML the type that settings have.
+func plainValue(v any) any {
+	switch v := v.(type) {
+	case nil, bool, string, float64, int64:
+		return v
+	case uint64:
+		return int64(v)
+	case int:
+		return int64(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// yamlProblem names the line of an error of the YAML library.
+func yamlProblem(file string, err error) error {
+	p := &workloads.Problem{File: file, Want: "valid YAML as a sweep writes it"}
+	var e yaml.Error
+	if errors.As(err, &e) {
+		p.Want += ": " + strings.Join(strings.Fields(e.GetMessage()), " ")
+		if t := e.GetToken(); t != nil {
+			p.Line = t.Position.Line
+		}
+	}
+	return p
+}
+
+// complete finds the points that sweep.yaml names among those of the table, and
+// the flags of all.
+func (s *Sweep) complete(file string) error {
+	for _, e := range []struct {
+		id string
+		to *int
+	}{{s.ends.def, &s.Default}, {s.ends.reference, &s.Reference}} {
+		*e.to = -1
+		if e.id == "" {
+			continue
+		}
+		if *e.to = slices.IndexFunc(s.Points, func(p Point) bool { return p.ID == e.id }); *e.to < 0 {
+			return &workloads.Problem{File: file, Field: "point", Found: "no point " + e.id, Want: "the points that sweep.yaml names"}
+		}
+	}
+	for i := range s.Points {
+		s.Points[i].Flags = s.FlagsOf(s.Points[i].Values)
+	}
+	if r := s.Reference; r >= 0 && s.Points[r].Added {
+		s.Points[r].Flags = nil
+		for _, f := range s.ends.flags {
+			s.Points[r].Flags = append(s.Points[r].Flags, Flag(f))
+		}
+	}
+	return nil
+}
+
+// FlagsOf returns the flags of Dynamo that make a point of the default one.
+func (s *Sweep) FlagsOf(values []string) (flags []Flag) {
+	for i := range s.Axes {
+		if a := &s.Axes[i]; a.Dynamo != nil && values[i] != a.Base {
+			f := *a.Dynamo
+			f.Value = values[i]
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
