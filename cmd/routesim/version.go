@@ -18,7 +18,7 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "routesim %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "routesim %s%s%s %s %s/%s\n", version, mutant, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
