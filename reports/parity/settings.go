@@ -133,6 +133,7 @@ func readEngine(args, tables map[string]any) (sim.Group, string, error) {
 	default:
 		e.bad("preemption_mode", mode, "lifo or fifo")
 	}
+	readSGLang(e, &p)
 	o := models.TimingOptions{
 		CapacityTokens:     int64(p.NumGPUBlocks) * int64(p.BlockSize),
 		SpeedupRatio:       e.float("speedup_ratio", 1),
@@ -165,10 +166,34 @@ func readBackend(e *dict) engine.Backend {
 	case engine.VLLM.String():
 	case engine.TRTLLM.String():
 		return engine.TRTLLM
+	case engine.SGLang.String():
+		return engine.SGLang
 	default:
 		e.refuse("backend %q", name)
 	}
 	return engine.VLLM
+}
+
+// readSGLang reads the settings of SGLang's scheduler.
+func readSGLang(e *dict, p *engine.Params) {
+	if p.Backend != engine.SGLang {
+		e.only("sglang", nil, "SGLang settings")
+		return
+	}
+	d := newDict("extra_engine_args.engine.sglang", e.object("sglang"))
+	s := &p.SGLang
+	switch policy := d.text("schedule_policy", "fifo"); policy {
+	case "fifo", "fcfs":
+	case "lpm":
+		s.LPM = true
+	default:
+		d.bad("schedule_policy", policy, "fifo or lpm")
+	}
+	s.MaxPrefillTokens = d.integer("max_prefill_tokens", s.MaxPrefillTokens)
+	s.ChunkedPrefillSize = d.integer("chunked_prefill_size", s.ChunkedPrefillSize)
+	s.ClipMaxNewTokens = d.integer("clip_max_new_tokens", s.ClipMaxNewTokens)
+	s.ScheduleConservativeness = d.float("schedule_conservativeness", s.ScheduleConservativeness)
+	e.pass(d.done())
 }
 
 // refuseEngine goes through the engine settings that are not modelled.
@@ -181,7 +206,6 @@ func refuseEngine(e *dict) {
 	e.only("kv_transfer_timing_mode", "full_prompt", "KV transfer")
 	e.only("prefill_schedule_interval", 1.0, "data parallelism")
 	e.only("prefill_decode_interval", 0.0, "SGLang scheduling")
-	e.only("sglang", nil, "SGLang settings")
 	trt := newDict("extra_engine_args.engine.trtllm", e.object("trtllm"))
 	trt.only("capacity_scheduler_policy", "guaranteed_no_evict", "TensorRT-LLM scheduling")
 	e.pass(trt.done())

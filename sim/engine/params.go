@@ -4,7 +4,10 @@
 // is handed requests and reports what its passes produced.
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Backend is the kind of inference engine.
 type Backend uint8
@@ -43,6 +46,10 @@ type Params struct {
 	EnablePrefixCaching  bool
 	EnableChunkedPrefill bool
 	Preemption           PreemptionMode
+	// DPSize is the number of data-parallel ranks of a worker; 0 counts as 1. The
+	// other settings are those of one rank.
+	DPSize int32
+	SGLang SGLangParams
 }
 
 // DefaultParams returns the defaults of Dynamo's replay for vLLM.
@@ -50,11 +57,15 @@ func DefaultParams() Params { return DefaultsOf(VLLM) }
 
 // DefaultsOf returns the defaults of Dynamo's replay for an engine.
 func DefaultsOf(b Backend) Params {
-	return Params{
+	p := Params{
 		Backend: b, NumGPUBlocks: 16384, BlockSize: [...]int32{64, 32, 1}[b],
 		MaxNumSeqs: 256, MaxNumBatchedTokens: 8192,
 		EnablePrefixCaching: true, EnableChunkedPrefill: true,
 	}
+	if b == SGLang {
+		p.SGLang = DefaultSGLang()
+	}
+	return p
 }
 
 // Validate reports the first setting that no engine could run with.
@@ -70,6 +81,30 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("max-num-seqs: found %d, expected at least 1 sequence", p.MaxNumSeqs)
 	case p.MaxNumBatchedTokens < 1:
 		return fmt.Errorf("max-num-batched-tokens: found %d, expected at least 1 token", p.MaxNumBatchedTokens)
+	case p.DPSize < 0:
+		return fmt.Errorf("dp-size: found %d, expected at least 1 rank", p.DPSize)
+	}
+	if p.Backend == SGLang {
+		return p.validateSGLang()
+	}
+	return nil
+}
+
+// validateSGLang reports the first setting that SGLang's scheduler cannot run
+// with.
+func (p *Params) validateSGLang() error {
+	s := &p.SGLang
+	switch {
+	case !p.EnableChunkedPrefill:
+		return fmt.Errorf("enable-chunked-prefill: found false, expected true: SGLang always cuts prompts")
+	case s.ChunkedPrefillSize < 1 || s.ChunkedPrefillSize%p.BlockSize != 0:
+		return fmt.Errorf("chunked-prefill-size: found %d, expected a multiple of the block size %d", s.ChunkedPrefillSize, p.BlockSize)
+	case s.MaxPrefillTokens < 1:
+		return fmt.Errorf("max-prefill-tokens: found %d, expected at least 1 token", s.MaxPrefillTokens)
+	case s.ClipMaxNewTokens < 1:
+		return fmt.Errorf("clip-max-new-tokens: found %d, expected at least 1 token", s.ClipMaxNewTokens)
+	case !(s.ScheduleConservativeness >= 0 && s.ScheduleConservativeness <= math.MaxFloat64):
+		return fmt.Errorf("schedule-conservativeness: found %v, expected a finite number of at least 0", s.ScheduleConservativeness)
 	}
 	return nil
 }

@@ -31,6 +31,9 @@ func (w *Worker) Start(now float64) (end float64, err error) {
 		}
 	}
 	w.trimLog()
+	if w.sg != nil {
+		return w.startSGLang(now)
+	}
 	return w.startPass(now)
 }
 
@@ -384,6 +387,10 @@ type StuckError struct {
 // Error names the numbers that collide and what to change.
 func (e *StuckError) Error() string {
 	p := &e.Params
+	if p.Backend == SGLang {
+		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the request needs %d tokens of KV cache (prompt %d and %d generated) and more for its output, and the pool has %d (%d pages of %d); raise num-gpu-blocks, use a larger block size or lower max-model-len",
+			e.AtMS, e.InFlight, e.Length, e.Prompt, e.Length-e.Prompt, int64(p.NumGPUBlocks)*int64(p.BlockSize), p.NumGPUBlocks, p.BlockSize)
+	}
 	if blocks := ceilDiv(e.Length, p.BlockSize); blocks > p.NumGPUBlocks {
 		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the request needs %d KV blocks (prompt %d and %d generated tokens, block size %d) and the pool has %d; raise num-gpu-blocks or lower max-model-len",
 			e.AtMS, e.InFlight, blocks, e.Prompt, e.Length-e.Prompt, p.BlockSize, p.NumGPUBlocks)
@@ -394,9 +401,17 @@ func (e *StuckError) Error() string {
 
 func (w *Worker) stuck(now float64) error {
 	e := &StuckError{AtMS: now, InFlight: w.InFlight(), Params: w.Params, Row: -1}
-	if w.waiting.n > 0 {
-		s := w.waiting.at(0)
+	if w.InFlight() > 0 {
+		s := w.oldest()
 		e.Row, e.Prompt, e.Length = s.Row, s.Prompt, s.length()
 	}
 	return e
+}
+
+// oldest returns the request that waits first, or else runs first.
+func (w *Worker) oldest() *Seq {
+	if w.waiting.n > 0 {
+		return w.waiting.at(0)
+	}
+	return w.running[0]
 }

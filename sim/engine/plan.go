@@ -33,6 +33,9 @@ const maxPlan = 2048
 // startPlan plans as many quiet passes as it can, and returns the end of the
 // last one.
 func (w *Worker) startPlan(now float64) (end float64, ok bool) {
+	if w.sg != nil {
+		return w.startPlanSGLang(now)
+	}
 	k := int32(len(w.running))
 	if k == 0 || k > w.MaxNumBatchedTokens || (w.waiting.n > 0 && !w.closed) {
 		return 0, false
@@ -49,25 +52,53 @@ func (w *Worker) startPlan(now float64) (end float64, ok bool) {
 	for n > 0 && w.plannedBlocks(n) > int64(w.pool.free)+int64(w.pool.idle) {
 		n /= 2
 	}
-	if n == 0 {
+	if n == 0 || !w.layPlan(now, n, sum) {
 		return 0, false
 	}
-	w.trimLog()
-	from := len(w.log)
-	w.log = append(w.log, make([]float64, n)...)
-	ends := w.log[from:]
-	w.opt.Timing.DecodeRun(now, int64(k), sum, ends)
-	if n = leadingPositive(now, ends); n == 0 {
-		w.log = w.log[:from]
-		return 0, false
-	}
-	w.log = w.log[:from+int(n)]
-	w.plan = plan{first: w.passNo + 1, n: n, start: now}
 	w.planAllocations()
 	if w.plan.alloc != w.plan.first {
 		w.level(w.pool.active(), now)
 	}
 	return w.log[len(w.log)-1], true
+}
+
+// startPlanSGLang is startPlan for SGLang's scheduler: no planned pass completes
+// a page or needs one, so that the cache stays as it is.
+func (w *Worker) startPlanSGLang(now float64) (end float64, ok bool) {
+	n, sum := int64(maxPlan), int64(0)
+	if len(w.running) == 0 || w.waiting.n > 0 {
+		return 0, false
+	}
+	for _, s := range w.running {
+		if s.Generated == 0 {
+			return 0, false
+		}
+		n = min(n, int64(s.remaining(w.MaxModelLen))-1, int64(s.allocated-s.length())-1)
+		sum += int64(s.length())
+	}
+	if n < 1 || !w.layPlan(now, n, sum) {
+		return 0, false
+	}
+	w.planAllocations()
+	w.plan.alloc = math.MaxInt64
+	w.level(w.sg.active(&w.Params), now)
+	return w.log[len(w.log)-1], true
+}
+
+// layPlan computes the ends of up to n passes that decode contexts of sum tokens
+// together, and makes them the plan.
+func (w *Worker) layPlan(now float64, n, sum int64) bool {
+	w.trimLog()
+	from := len(w.log)
+	w.log = append(w.log, make([]float64, n)...)
+	ends := w.log[from:]
+	w.opt.Timing.DecodeRun(now, int64(len(w.running)), sum, ends)
+	n = leadingPositive(now, ends)
+	w.log = w.log[:from+int(n)]
+	if n > 0 {
+		w.plan = plan{first: w.passNo + 1, n: n, start: now}
+	}
+	return n > 0
 }
 
 // leadingPositive counts the leading passes of positive length.
@@ -187,6 +218,9 @@ func (w *Worker) finishPlan() {
 		s.Generated += n
 		s.computed += n
 		s.lastPass = last
+	}
+	if w.sg != nil {
+		w.sg.relax(w.plan.n)
 	}
 	w.passNo = last
 	w.stats.Passes += w.plan.n

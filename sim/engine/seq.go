@@ -16,6 +16,11 @@ type Seq struct {
 	preempted bool  // at least once
 	named     int32 // leading blocks whose identity the engine knows
 
+	// SGLang: the node of the cache that holds the sealed blocks, and the tokens
+	// of the blocks the request counts on.
+	node      int32
+	allocated int32
+
 	// Admission record.
 	FirstAdmit  float64 // ms, start of the pass
 	FirstReused int32   // tokens

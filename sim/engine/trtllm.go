@@ -6,13 +6,16 @@ package engine
 // not computed again.
 
 // clampOutput cuts a request's output on its way into the queue to what the
-// context limit and the pool allow.
+// context limit and, with TensorRT-LLM, the pool allow.
 func (w *Worker) clampOutput(s *Seq) {
-	if w.Backend != TRTLLM {
+	if w.Backend == VLLM {
 		return
 	}
 	if w.MaxModelLen > 0 {
 		s.Output = min(s.Output, max(0, w.MaxModelLen-s.Prompt))
+	}
+	if w.Backend == SGLang {
+		return
 	}
 	if pool := int64(w.NumGPUBlocks) * int64(w.BlockSize); int64(s.Prompt) < pool {
 		s.Output = int32(min(int64(s.Output), pool-int64(s.Prompt)))

@@ -78,6 +78,7 @@ type Worker struct {
 	opt     Options
 	ranger  models.Ranger // nil where the timing model names no range
 	pool    *pool
+	sg      *sglang // nil with another engine
 	Events  Events
 	waiting deque
 	running []*Seq
@@ -113,7 +114,11 @@ func NewWorker(p Params, o Options) *Worker {
 	w := &Worker{Params: p, opt: o, busySince: -1}
 	w.Events.limit = o.PromptBlocks
 	w.ranger, _ = o.Timing.(models.Ranger)
-	w.pool = newPool(p.NumGPUBlocks, o.Shift, &w.Events)
+	if p.Backend == SGLang {
+		w.sg = newSGLang(&w.Params)
+	} else {
+		w.pool = newPool(p.NumGPUBlocks, o.Shift, &w.Events)
+	}
 	return w
 }
 
@@ -138,7 +143,12 @@ func (w *Worker) Enqueue(s *Seq, now float64, begun bool) (end float64, moved bo
 }
 
 // Held returns how many of the leading blocks the pool holds.
-func (w *Worker) Held(blocks []uint32) int32 { return w.pool.held(blocks) }
+func (w *Worker) Held(blocks []uint32) int32 {
+	if w.sg != nil {
+		return w.sg.tree.depth(blocks)
+	}
+	return w.pool.held(blocks)
+}
 
 // Signals returns what the last pass changed, in reporting order. The slice is
 // valid until the next Start.
@@ -169,7 +179,11 @@ func (w *Worker) Each(f func(s *Seq)) {
 func (w *Worker) Stats(now float64) Stats {
 	s := w.stats
 	s.BlockMS += float64(float64(w.kvLevel) * (now - w.kvSince))
-	s.Evictions = w.pool.evictions
+	if w.sg != nil {
+		s.Evictions = w.sg.evictions
+	} else {
+		s.Evictions = w.pool.evictions
+	}
 	if w.busySince >= 0 {
 		s.BusyMS += now - w.busySince
 	}
@@ -251,6 +265,8 @@ type deque struct {
 }
 
 func (d *deque) at(i int) *Seq { return d.buf[(d.first+i)&(len(d.buf)-1)] }
+
+func (d *deque) set(i int, s *Seq) { d.buf[(d.first+i)&(len(d.buf)-1)] = s }
 
 func (d *deque) grow() {
 	if d.n < len(d.buf) {
