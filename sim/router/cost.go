@@ -8,6 +8,8 @@ type Terms struct {
 	Decode  float64 // projected active blocks
 	Request float64 // decode_active_request_weight * active requests
 	Cost    float64 // the sum
+
+	Overlap int32 // leading prompt blocks the router believes are cached
 }
 
 // candidate is what the cost function reads of one worker.
@@ -47,6 +49,7 @@ func (r *Router) cost(q *query, c candidate) Terms {
 		Credit:  credit,
 		Decode:  float64(c.activeBlocks + c.newBlocks),
 		Request: float64(p.DecodeActiveRequestWeight * float64(c.requests)),
+		Overlap: c.overlap,
 	}
 	t.Cost = (t.Prefill + t.Decode) + t.Request
 	return t

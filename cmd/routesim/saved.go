@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"routesim/cmd/routesim/internal/settings"
+	"routesim/workloads"
+)
+
+// savedRun is what replay -o wrote about a run, as far as the run can be made
+// again from it.
+type savedRun struct {
+	path     string // of summary.json
+	settings []settings.Given
+	version  string
+	trace    string // name of the trace, without its folder
+	digest   string // of the trace
+	decision string // digest of the decisions
+}
+
+// openSavedRun reads DIR/summary.json.
+func openSavedRun(table *settings.Table, dir string) (*savedRun, error) {
+	path := filepath.Join(dir, "summary.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w, expected the folder that replay -o wrote", path, reason(err))
+	}
+	var file struct {
+		Routesim struct {
+			Version  string         `json:"version"`
+			Config   map[string]any `json:"config"`
+			Decision string         `json:"decision_digest"`
+			Trace    struct {
+				Name   string `json:"name"`
+				Digest string `json:"digest"`
+			} `json:"trace"`
+		} `json:"routesim"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("%s: found %w, expected the summary.json of a run", path, err)
+	}
+	r := &file.Routesim
+	if r.Config == nil || r.Decision == "" {
+		return nil, fmt.Errorf("%s: routesim.config: found nothing, expected the settings of a run (make it with replay -o)", path)
+	}
+	run := &savedRun{path: path, version: r.Version, trace: r.Trace.Name, digest: r.Trace.Digest, decision: r.Decision}
+	run.settings, err = givenBy(table, path, r.Config)
+	return run, err
+}
+
+// givenBy turns the settings of a summary into values to resolve.
+func givenBy(table *settings.Table, path string, config map[string]any) ([]settings.Given, error) {
+	names := make([]string, 0, len(config))
+	for name := range config {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var list []settings.Given
+	for _, name := range names {
+		s, ok := table.Lookup(name)
+		if !ok {
+			return nil, fmt.Errorf("%s: routesim.config.%s: found an unknown setting, expected one of this version (%s)", path, name, version)
+		}
+		text := settings.None
+		switch v := config[name].(type) {
+		case nil:
+		case string:
+			text = v
+		case bool, json.Number:
+			text = fmt.Sprint(v)
+		default:
+			return nil, fmt.Errorf("%s: routesim.config.%s: found %v, expected a number, a word, true, false or null", path, name, v)
+		}
+		list = append(list, settings.Given{
+			Setting: s, Text: text,
+			Origin: settings.Origin{Layer: settings.FromFile, Where: path},
+			Place:  workloads.Problem{Field: path + ": routesim.config." + name},
+		})
+	}
+	return list, nil
+}
+
+// findTrace looks for the files of a saved run's trace: beside it, one folder up
+// and in the working directory.
+func (r *savedRun) findTrace(dir string) ([]string, error) {
+	var paths []string
+	for _, name := range strings.Split(r.trace, ", ") {
+		path := findFile(name, dir, filepath.Dir(filepath.Clean(dir)), ".")
+		if path == "" {
+			return nil, fmt.Errorf("--trace: found no %s beside %s, expected the trace of the run; give its path with --trace FILE", name, dir)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// findFile returns the path of the file in the first folder that has it, "" if
+// none does.
+func findFile(name string, dirs ...string) string {
+	for _, d := range dirs {
+		path := filepath.Join(d, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
