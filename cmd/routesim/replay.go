@@ -17,8 +17,8 @@ given), plain, gzip or zstd; - reads standard input.
 Every setting below is a flag, a key of the --config file (kebab or snake case)
 and, where a variable is named, an environment variable. The strongest source
 wins: policy file's router section, --load-aware preset, flag, engine
-dictionary, environment, --config file, default. Switches have a --no- form;
-"none" clears a limit.
+dictionary, --from-dynamo, environment, --config file, default. Switches have a
+--no- form; "none" clears a limit.
 
 Without --profile and --timing the workers are those of the GPU profile
 h100/vllm/llama-3.1-70b/tp4. Dynamo's own replay uses --timing dynamo-polynomial.

@@ -55,6 +55,9 @@ func (run *replayed) summary() *reports.Summary {
 	for _, v := range run.settings.Environment {
 		d.Environment = append(d.Environment, v.Name+"="+v.Value)
 	}
+	for _, line := range run.settings.Listing {
+		d.Notes = append(d.Notes, "from-dynamo: "+line)
+	}
 	s.SetProfiles(run.profiles)
 	d.Notes = append(d.Notes, run.settings.Warnings...)
 	d.Trace.Name = run.traceName()

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"routesim/cmd/routesim/internal/dynamo"
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
 	"routesim/sim"
@@ -28,6 +29,8 @@ type runOptions struct {
 	output     string
 	config     string
 	engineArgs string
+	fromDynamo string
+	deployment string
 	noEnv      bool
 	quiet      bool
 
@@ -44,6 +47,8 @@ func (o *runOptions) addTo(cmd *cobra.Command, files, formats string) *pflag.Fla
 	f.StringVar(&o.format, "format", "table", "what standard output carries, `FORMAT` being "+formats)
 	f.StringVarP(&o.output, "output", "o", "", "write "+files+" into `DIR`")
 	f.StringVar(&o.config, "config", "", "read settings from `FILE.yaml`")
+	f.StringVar(&o.fromDynamo, "from-dynamo", "", "read settings from the manifests of a DynamoGraphDeployment, `FILE.yaml|DIR`")
+	f.StringVar(&o.deployment, "dynamo-deployment", "", "which deployment of --from-dynamo, by its `NAME`")
 	f.StringVar(&o.engineArgs, "extra-engine-args", "", "engine dictionary of Dynamo's replay, as `JSON|FILE`")
 	f.BoolVar(&o.noEnv, "no-env", false, "ignore environment variables")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress bar and no remarks on standard error, only warnings")
@@ -66,6 +71,15 @@ func (o *runOptions) resolve() (*settings.Resolved, error) {
 	if !o.noEnv {
 		in.Environ = o.sys.environ
 	}
+	if o.fromDynamo != "" {
+		d, err := dynamo.Read(o.table, o.fromDynamo, o.deployment)
+		if err != nil {
+			return nil, err
+		}
+		in.Deployment = d
+	} else if o.deployment != "" {
+		return nil, fmt.Errorf("--dynamo-deployment: found %s without --from-dynamo, expected both", o.deployment)
+	}
 	return o.table.Resolve(in)
 }
 
@@ -75,6 +89,8 @@ func (o *runOptions) checkEmpty() error {
 	for _, c := range []struct{ name, value, want string }{
 		{"output", o.output, "the name of a directory"},
 		{"config", o.config, "the path of a YAML file"},
+		{"from-dynamo", o.fromDynamo, "the path of a YAML file, or of a folder of them"},
+		{"dynamo-deployment", o.deployment, "the name of a deployment"},
 		{"extra-engine-args", o.engineArgs, "a JSON object or the path of a JSON file"},
 	} {
 		if o.own.Lookup(c.name).Changed && strings.TrimSpace(c.value) == "" {
@@ -108,6 +124,9 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 	if !o.quiet {
 		for _, v := range r.Environment {
 			fmt.Fprintf(w, "environment: %s=%s sets %s\n", v.Name, v.Value, v.Setting)
+		}
+		for _, line := range r.Listing {
+			fmt.Fprintf(w, "from-dynamo: %s\n", line)
 		}
 		nameProfiles(w, run.profiles)
 	}
@@ -190,8 +209,13 @@ func (run *replayed) simulate(cmd *cobra.Command, quiet bool) error {
 
 // openTrace reads the trace as the settings say.
 func openTrace(paths []string, r *settings.Resolved, stdin io.Reader) (*workloads.Trace, error) {
+	return openRows(paths, 0, r, stdin)
+}
+
+// openRows reads the first rows of a trace, all of them for 0.
+func openRows(paths []string, rows int, r *settings.Resolved, stdin io.Reader) (*workloads.Trace, error) {
 	run := &r.Run
-	o := workloads.Options{Format: run.TraceFormat, ClosedLoop: run.Concurrency > 0, Stdin: stdin}
+	o := workloads.Options{Format: run.TraceFormat, ClosedLoop: run.Concurrency > 0, Stdin: stdin, MaxRows: rows}
 	if o.Format == settings.AutoFormat {
 		o.Format = ""
 	}

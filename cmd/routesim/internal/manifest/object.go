@@ -71,7 +71,7 @@ func Load(path string) ([]Object, error) {
 		}
 		objects = append(objects, more...)
 	}
-	return objects, unique(objects)
+	return objects, nil
 }
 
 func filesOf(dir string) ([]string, error) {
@@ -121,9 +121,9 @@ func appendObjects(objects []Object, root Node, lists bool) []Object {
 	return append(objects, o)
 }
 
-// unique refuses an object that is there twice: which of them counts would
+// Unique refuses an object that is there twice: which of them counts would
 // depend on the order in which they are applied.
-func unique(objects []Object) error {
+func Unique(objects []Object) error {
 	first := map[[4]string]*Object{}
 	for i := range objects {
 		o := &objects[i]

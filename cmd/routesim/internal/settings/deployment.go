@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,8 @@ func (r *resolution) list(d *Deployment) {
 	if d == nil {
 		return
 	}
+	yielded := r.Listing
+	r.Listing = nil
 	for i := range d.Given {
 		g := &d.Given[i]
 		line := fmt.Sprintf("%s = %s from %s", g.Setting.Name, g.Text, strings.TrimSpace(g.Origin.Where))
@@ -49,5 +52,54 @@ func (r *resolution) list(d *Deployment) {
 		}
 		r.Listing = append(r.Listing, line)
 	}
-	r.Listing = append(r.Listing, d.Details...)
+	r.Listing = append(append(r.Listing, d.Details...), yielded...)
+}
+
+// yielded notes once that a value of the manifests has no effect.
+func (r *resolution) yielded(line string) {
+	if !slices.Contains(r.Listing, line) {
+		r.Listing = append(r.Listing, line)
+	}
+}
+
+// yield lets values of a stronger source win over those that the manifests give
+// to single groups of workers: a group's own value would win otherwise.
+func (r *resolution) yield() ([]Given, error) {
+	stronger := func(name string) (chosen, bool) {
+		s, ok := r.table.Lookup(name)
+		if !ok {
+			return chosen{}, false
+		}
+		c, ok := r.best[s]
+		return c, ok && c.given.Origin.Layer > FromDynamo && !c.value.None
+	}
+	for _, s := range r.table.list {
+		c, ok := r.best[s]
+		if _, fleet := s.Kind.(FleetKind); !ok || !fleet || c.given.Origin.Layer != FromDynamo {
+			continue
+		}
+		groups, err := parseFleet(c.value.Text)
+		if err != nil {
+			continue
+		}
+		for i := range groups {
+			g := &groups[i]
+			for _, name := range []string{"profile", "timing"} {
+				if by, ok := stronger(name); ok && g.Profile != "" {
+					r.yielded(fmt.Sprintf("profile %s of %s has no effect: the %s wins", g.Profile, s.Name, by.given.Origin))
+					g.Profile = ""
+				}
+			}
+			g.Fields = slices.DeleteFunc(g.Fields, func(f GroupField) bool {
+				by, ok := stronger(f.Name)
+				if ok {
+					r.yielded(fmt.Sprintf("%s %s of %s has no effect: the %s wins", f.Name, f.Text, s.Name, by.given.Origin))
+				}
+				return ok
+			})
+		}
+		c.value = fleetValue(groups)
+		r.best[s] = c
+	}
+	return nil, nil
 }

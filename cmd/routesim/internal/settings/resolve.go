@@ -173,6 +173,7 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 		func() ([]Given, error) { return t.fromDict(in.EngineArgs) },
 		func() ([]Given, error) { return in.Flags, nil },
 		r.faults,
+		r.yield,
 		r.fromPreset,
 		r.fromPolicy,
 		r.fromWeight,

@@ -1,0 +1,278 @@
+package dynamo
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"routesim/cmd/routesim/internal/manifest"
+	"routesim/cmd/routesim/internal/settings"
+	"routesim/workloads"
+)
+
+// frontend translates the router's settings of a Frontend.
+type frontend struct {
+	*component
+	graph  *graph
+	table  *settings.Table
+	report *report
+	given  []settings.Given
+}
+
+// give adds a value of a setting.
+func give(s *settings.Setting, text, field string, from place) settings.Given {
+	return settings.Given{
+		Setting: s, Text: text,
+		Origin: settings.Origin{Layer: settings.FromDynamo, Where: from.String()},
+		Place:  workloads.Problem{File: from.file, Line: from.line, Field: field},
+	}
+}
+
+// settings returns what the Frontend's flags and variables give: a flag wins
+// over the variable, as in Dynamo.
+func (f *frontend) settings() ([]settings.Given, error) {
+	byFlag := map[*settings.Setting]place{}
+	for _, o := range options(f.component, f.report, f.command.words, f.isSwitch) {
+		s, err := f.flag(&o)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil {
+			byFlag[s] = o.at
+		}
+	}
+	f.variables(byFlag)
+	f.defaults()
+	return f.given, nil
+}
+
+// lookup finds the setting that a flag of the Frontend sets; negated tells the
+// form that switches off.
+func (f *frontend) lookup(name string) (s *settings.Setting, negated bool) {
+	if name == "kv-cache-block-size" {
+		name = "router-block-size"
+	}
+	if s, ok := f.table.Lookup(name); ok && (len(s.Env) > 0 || s.Support == settings.Refused) {
+		return s, false
+	}
+	if rest, ok := strings.CutPrefix(name, "no-"); ok {
+		if s, ok := f.table.Lookup(rest); ok && len(s.Env) > 0 {
+			if _, is := s.Kind.(settings.Bool); is {
+				return s, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func (f *frontend) isSwitch(name string) bool {
+	if s, _ := f.lookup(name); s != nil {
+		_, is := s.Kind.(settings.Bool)
+		return is
+	}
+	return slices.Contains(asideSwitches(), strings.TrimPrefix(name, "no-"))
+}
+
+// flag takes one flag; the setting is nil if it sets none.
+func (f *frontend) flag(o *option) (*settings.Setting, error) {
+	s, negated := f.lookup(o.name)
+	switch {
+	case s == nil && (slices.Contains(asideFlags(), o.name) || slices.Contains(asideSwitches(), strings.TrimPrefix(o.name, "no-"))):
+		f.report.leave(f.component, dashed(o.name))
+		return nil, nil
+	case s == nil && o.name == "router-reset-states":
+		f.report.unknown(f.component, o.String(), o.at, "it empties the router at a restart, and Dynamo 1.6.1 has it no more")
+		return nil, nil
+	case s == nil:
+		f.report.unknown(f.component, o.String(), o.at, "")
+		return nil, nil
+	case s.Support == settings.Refused && len(s.Env) == 0:
+		f.report.unknown(f.component, o.String(), o.at, s.Why)
+		return nil, nil
+	}
+	text := "true"
+	if negated {
+		text = "false"
+	}
+	if _, is := s.Kind.(settings.Bool); !is || len(o.values) > 0 {
+		v, err := o.value(f.component)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range o.values[1:] {
+			f.report.unknown(f.component, "the word "+show(w.text), w.at, "it follows no flag that takes a value")
+		}
+		text = v.text
+	}
+	f.give(s, text, flagField(f.component, o.name), o.at)
+	return s, nil
+}
+
+// give adds a value; that of a path inside the container leads to its content.
+func (f *frontend) give(s *settings.Setting, text, field string, from place) {
+	g := give(s, text, field, from)
+	if v, ok := s.Kind.Parse(text); ok && !v.None && s.Name == "router-policy-config" {
+		g.Text, g.Fault = f.mounted(text, field, from)
+	}
+	f.given = append(f.given, g)
+}
+
+// variables takes the variables of settings that no flag gave.
+func (f *frontend) variables(byFlag map[*settings.Setting]place) {
+	known := map[string]bool{}
+	take := func(s *settings.Setting, names ...string) {
+		name, v, ok := f.env.get(names...)
+		switch {
+		case !ok:
+		case byFlag[s] != (place{}):
+			f.report.detail("%s from %s has no effect: the flag at %s wins (%s)", name, v.at, byFlag[s], f.name)
+		case !v.known:
+			f.report.unknown(f.component, name, v.at, "its value comes from a secret or from the cluster")
+		default:
+			f.give(s, v.value, f.name+": "+name, v.at)
+		}
+	}
+	for _, s := range f.table.All() {
+		if len(s.Env) > 0 {
+			take(s, s.Env...)
+		}
+		for _, name := range s.Env {
+			known[name] = true
+		}
+	}
+	if s, ok := f.table.Lookup("router-block-size"); ok {
+		take(s, "DYN_KV_CACHE_BLOCK_SIZE")
+	}
+	for _, name := range f.env.names {
+		if strings.HasPrefix(name, "DYN_ROUTER_") && !known[name] {
+			f.report.unknown(f.component, name, f.env.vars[name].at, "no router setting has this variable")
+		}
+	}
+}
+
+// defaults adds the router mode that a Frontend has where nothing is said: it
+// is not that of routesim.
+func (f *frontend) defaults() {
+	s, ok := f.table.Lookup("router-mode")
+	if !ok || slices.ContainsFunc(f.given, func(g settings.Given) bool { return g.Setting == s }) {
+		return
+	}
+	f.give(s, "round-robin", f.name, f.at)
+	f.report.detail("router-mode of %s is not said: round-robin is Dynamo's default", f.name)
+}
+
+// value is the text given for a setting, "" for none.
+func (f *frontend) value(s *settings.Setting) string {
+	for _, g := range f.given {
+		if g.Setting == s {
+			return g.Text
+		}
+	}
+	return ""
+}
+
+// is reports whether a switch or choice of the Frontend has a value, by its
+// canonical text.
+func (f *frontend) is(name, want string) bool {
+	s, ok := f.table.Lookup(name)
+	if !ok {
+		return false
+	}
+	text := f.value(s)
+	if text == "" {
+		text = s.Default
+	}
+	v, ok := s.Kind.Parse(text)
+	return ok && v.Text == want
+}
+
+// mounted finds the file that a path of the container stands for: a key of a
+// ConfigMap among the manifests. The fault says why there is none.
+func (f *frontend) mounted(file, field string, from place) (text string, fault error) {
+	mounts, _ := f.container.Get("volumeMounts").Items()
+	best, inside := manifest.Node{}, ""
+	longest := -1
+	for _, m := range mounts {
+		dir, _ := m.Get("mountPath").Text()
+		sub, _ := m.Get("subPath").Text()
+		rest, under := strings.CutPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(dir), "/"))
+		if dir == "" || !under || rest != "" && rest[0] != '/' || len(dir) <= longest {
+			continue
+		}
+		longest, best, inside = len(dir), m, path.Join(sub, strings.TrimPrefix(rest, "/"))
+	}
+	if longest < 0 {
+		return file, from.problem(field, show(file)+", a path of the container's image", "one under a volumeMount of a ConfigMap (or give --router-policy-config)")
+	}
+	name, _ := best.Get("name").Text()
+	volume, mapName := f.volume(name)
+	if mapName == "" {
+		return file, from.problem(field, show(file)+" on the volume "+show(name)+" (mounted at "+at(best).String()+"), which is not one of a ConfigMap", "a ConfigMap's (or give --router-policy-config)")
+	}
+	o := manifest.FindConfigMap(f.graph.objects, f.graph.object.Namespace, mapName)
+	if o == nil {
+		return file, from.problem(field, show(file)+" of the ConfigMap "+mapName+", which is not among the manifests",
+			"it in the same file or folder (or give --router-policy-config)")
+	}
+	key := itemKey(volume, inside)
+	if _, err := o.Content(key); err != nil {
+		return file, err
+	}
+	held := manifest.Held{File: o.File, Name: o.Name, Key: key}
+	if o.Namespace != "" {
+		held.Name = o.Namespace + "/" + o.Name
+	}
+	f.report.detail("%s of %s is the key %s of the ConfigMap %s from %s", file, f.name, key, mapName, at(o.Get("data", key)))
+	return held.String(), nil
+}
+
+// volume returns a volume of the pod and the name of the ConfigMap it holds.
+func (f *frontend) volume(name string) (volume manifest.Node, configMap string) {
+	volumes, _ := f.pod.Get("volumes").Items()
+	for _, v := range volumes {
+		if n, _ := v.Get("name").Text(); n != name {
+			continue
+		}
+		if m, ok := v.Get("configMap", "name").Text(); ok {
+			return v.Get("configMap"), m
+		}
+		sources, _ := v.Get("projected", "sources").Items()
+		for _, s := range sources {
+			if m, ok := s.Get("configMap", "name").Text(); ok {
+				return s.Get("configMap"), m
+			}
+		}
+	}
+	return manifest.Node{}, ""
+}
+
+// itemKey is the key of a ConfigMap that a path of its volume stands for.
+func itemKey(volume manifest.Node, inside string) string {
+	items, _ := volume.Get("items").Items()
+	for _, item := range items {
+		if p, _ := item.Get("path").Text(); path.Clean(p) == inside {
+			key, _ := item.Get("key").Text()
+			return key
+		}
+	}
+	return inside
+}
+
+// asideFlags are flags of the Frontend with a value that no routing decision
+// depends on.
+func asideFlags() []string {
+	return []string{"http-host", "http-port", "namespace", "namespace-prefix", "endpoint", "model-name", "model-path", "metrics-prefix",
+		"tls-cert-path", "tls-key-path", "tls-client-ca-cert-path", "tcp-tls-cert-path", "tcp-tls-key-path", "tcp-tls-ca-cert-path",
+		"tcp-tls-client-cert-path", "tcp-tls-client-key-path", "tcp-tls-client-ca-cert-path", "nats-tls-ca-cert-path",
+		"nats-tls-client-cert-path", "nats-tls-client-key-path", "grpc-metrics-port", "dump-config-to", "discovery-backend", "request-plane",
+		"response-plane", "event-plane", "dyn-chat-processor", "chat-processor", "reasoning-field-name", "dyn-preprocess-workers",
+		"tokenizer", "frontend-route-extension", "migration-limit", "migration-max-seq-len", "store-kv"}
+}
+
+// asideSwitches are switches of the Frontend that no routing decision depends
+// on.
+func asideSwitches() []string {
+	return []string{"interactive", "kserve-grpc-server", "enable-anthropic-api", "strip-anthropic-preamble", "enable-streaming-tool-dispatch",
+		"enable-streaming-reasoning-dispatch", "exclude-tools-when-tool-choice-none", "tokenizer-fallback", "trust-remote-code", "dyn-debug-perf",
+		"nats-tls-insecure"}
+}
