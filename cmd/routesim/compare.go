@@ -18,7 +18,12 @@ side by side: what the KV-aware router gains on this traffic.
 With -o, DIR holds the result files of each run in a folder of its own, and the
 distribution of TTFT in both as a picture.
 
-Settings are those of routesim replay. Exit codes are as there.`
+Settings are those of routesim replay. Exit codes are as there.
+
+With two folders in place of a trace, RUN_A and RUN_B, the results in them are
+compared, two runs (replay -o) or two sweeps (sweep -o): what got worse, which
+requests changed worker, the first decision that differs. The exit code is then
+that of routesim gate: 0 PASS, 1 REGRESSION, 2 INVALID, 3 BEHAVIOUR_CHANGED.`
 
 // compareOptions are what one command line says besides settings.
 type compareOptions struct{ runOptions }
@@ -29,19 +34,22 @@ var comparedModes = [2]string{"round-robin", "kv"}
 func newCompare(sys system) *cobra.Command {
 	o := &compareOptions{runOptions{sys: sys}}
 	cmd := &cobra.Command{
-		Use:     "compare [flags] TRACE...",
-		Short:   "Replay a trace in round-robin and kv mode, side by side",
+		Use:     "compare [flags] TRACE... | RUN_A RUN_B",
+		Short:   "Replay a trace in round-robin and kv mode, or compare two saved runs",
 		Long:    compareHelp,
-		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5",
+		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5\n  routesim compare out/before out/after",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
 	}
-	cmd.Flags().AddFlagSet(o.addTo(cmd, "the files of both runs and ttft.png, ttft.svg", "table or json (both summaries, by mode)"))
+	cmd.Flags().AddFlagSet(o.addTo(cmd, "the files of both runs and ttft.png, ttft.svg", "table or json (both summaries, by mode); of two folders also markdown, junit or html"))
 	return cmd
 }
 
 func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
+	if areResults(args) {
+		return o.runSaved(cmd, args)
+	}
 	if o.format == "csv" {
 		return badWord("--format", o.format, "table", "json")
 	}
@@ -62,6 +70,26 @@ func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return o.report(cmd, runs, dir)
+}
+
+// runSaved compares two folders of results. Nothing is run, so that settings
+// mean nothing.
+func (o *compareOptions) runSaved(cmd *cobra.Command, args []string) error {
+	switch o.format {
+	case "table", "json", "markdown", "junit", "html":
+	default:
+		return badWord("--format", o.format, "table", "json", "markdown", "junit", "html")
+	}
+	if len(o.recorder.Given) > 0 {
+		g := &o.recorder.Given[0]
+		return fmt.Errorf("%s: found %s, expected no settings with two folders of results (nothing is run)", g.Origin.Where, g.Text)
+	}
+	for _, name := range []string{"output", "config", "extra-engine-args"} {
+		if f := o.own.Lookup(name); f.Changed {
+			return fmt.Errorf("--%s: found %s, expected none with two folders of results (nothing is run)", name, f.Value)
+		}
+	}
+	return compareResults(cmd, args, o.format)
 }
 
 // plan resolves the settings of both runs, and speaks of them once.

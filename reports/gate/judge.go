@@ -8,7 +8,6 @@ import (
 
 	"routesim/reports/format"
 	"routesim/reports/sweepdata"
-	"routesim/reports/verdict"
 )
 
 // Level is the level of the intervals over seeds. A suite of a few scenarios
@@ -272,7 +271,7 @@ func (j *judge) row(c Check, before, now *Outcome) Row {
 	m := &j.metrics[c.Metric]
 	row := Row{
 		Metric: c.Metric, Name: m.Name, Title: m.Title, Unit: m.Unit, Tolerance: c.Tolerance, Direction: c.Direction,
-		Before: meanAt(before, c.Metric), After: meanAt(now, c.Metric), Lo: math.NaN(), Hi: math.NaN(),
+		Before: meanAt(before, c.Metric), After: meanAt(now, c.Metric),
 	}
 	var d []float64
 	for i := range now.Runs {
@@ -281,9 +280,7 @@ func (j *judge) row(c Check, before, now *Outcome) Row {
 	for _, v := range d {
 		row.Change += v / float64(len(d))
 	}
-	if i := verdict.Paired(d, Level); i.OK {
-		row.Lo, row.Hi = i.Lo, i.Hi
-	}
+	row.Lo, row.Hi = paired(d, Level)
 	switch {
 	case math.IsNaN(row.Before) && math.IsNaN(row.After):
 		row.State = NoFigure

@@ -169,6 +169,12 @@ type Record struct {
 	Fleet int
 	// Costs holds the tables of the leading decisions, one after the other.
 	Costs []router.Terms
+	// Chosen holds the cost of the chosen worker alone, by decision, where no
+	// tables are known. It is not written to files of decisions.
+	Chosen []router.Terms
+	// Unordered says that the routing order is not known: decisions are in the
+	// order of the trace.
+	Unordered bool
 	// By row, in ms; NaN where there is none. Empty where they were not kept.
 	TTFT, TPOT, E2E []float32
 }

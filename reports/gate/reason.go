@@ -34,9 +34,12 @@ func (j *judge) decisions(res *Result, before, now *Outcome) {
 		return
 	}
 	seed := now.Runs[shown].Seed
-	res.Divergence = diverge(seed, res.before, res.after)
 	res.Moved = moved(seed, res.before, res.after)
-	if res.Divergence == nil {
+	if res.before.Unordered || res.after.Unordered {
+		res.Notes = append(res.Notes, "The order of decisions is not known, so that the first different one cannot be told.")
+		return
+	}
+	if res.Divergence = diverge(seed, res.before, res.after); res.Divergence == nil {
 		res.Notes = append(res.Notes, fmt.Sprintf("The digests of seed %d differ in something other than request, worker and overlap.", seed))
 	}
 }
@@ -64,6 +67,9 @@ func diverge(seed uint64, a, b *Record) *Divergence {
 		if d.FirstCost == d.Decision {
 			d.FirstCost = 0
 		}
+		if i < len(a.Chosen) && i < len(b.Chosen) {
+			d.ChosenBefore, d.ChosenAfter = &a.Chosen[i], &b.Chosen[i]
+		}
 		d.Why = d.why()
 		return d
 	}
@@ -86,6 +92,8 @@ func (d *Divergence) why() string {
 	}
 	text := ""
 	switch {
+	case d.ChosenBefore != nil:
+		text = fmt.Sprintf("Chosen before: %s. Chosen now: %s.", chosen(d.WorkerBefore, d.ChosenBefore), chosen(d.WorkerAfter, d.ChosenAfter))
 	case d.CostsBefore == nil || d.CostsAfter == nil:
 		text = "The costs are not known on both sides."
 	case len(d.CostsBefore) != len(d.CostsAfter):
@@ -170,4 +178,13 @@ func (r *Record) ttft(row int32) float64 {
 		return math.NaN()
 	}
 	return float64(r.TTFT[row])
+}
+
+// chosen names a worker with its cost, where it has one.
+func chosen(worker int32, t *router.Terms) string {
+	if math.IsNaN(t.Cost) {
+		return fmt.Sprintf("w%d without costs", worker)
+	}
+	return fmt.Sprintf("w%d at %s (prefill %s after a credit of %s, decode %s, requests %s)",
+		worker, exact(t.Cost), exact(t.Prefill), exact(t.Credit), exact(t.Decode), exact(t.Request))
 }

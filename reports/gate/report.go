@@ -100,6 +100,9 @@ type Divergence struct {
 	WorkerBefore, WorkerAfter   int32
 	OverlapBefore, OverlapAfter float64 // KV blocks
 	CostsBefore, CostsAfter     []router.Terms
+	// ChosenBefore and ChosenAfter are the costs of the chosen workers where
+	// nothing is known of the others; nil otherwise.
+	ChosenBefore, ChosenAfter *router.Terms
 	// FirstCost is the first decision whose costs differ, from 1; 0 where none is
 	// known before this one.
 	FirstCost    int
