@@ -311,7 +311,7 @@ func (p *Point) take(seed uint64, fresh bool, status string, cells []string) err
 		if failure == "" {
 			return &cellError{"error", failure, "why the run failed"}
 		}
-		p.fail(seed, strings.Clone(failure))
+		p.Fail(seed, strings.Clone(failure))
 	case statusMissing:
 	default:
 		return &cellError{"status", status, "done, failed or missing"}
@@ -319,8 +319,8 @@ func (p *Point) take(seed uint64, fresh bool, status string, cells []string) err
 	return nil
 }
 
-// fail notes a failed run.
-func (p *Point) fail(seed uint64, text string) {
+// Fail notes a failed run.
+func (p *Point) Fail(seed uint64, text string) {
 	p.Failed = append(p.Failed, Failure{seed, text})
 	if p.Error == "" {
 		p.Error = text

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"routesim/reports/sweepdata"
+)
+
+// exitFailed is the exit code of a sweep some of whose points failed.
+const exitFailed = 3
+
+// sweepFiles are the names of the files that a sweep writes, those of its runs
+// and plots excepted; a name in each folder stands for them.
+func sweepFiles() []string {
+	var names []string
+	for _, f := range sweepdata.Files(&sweepdata.Sweep{}) {
+		names = append(names, f.Name)
+	}
+	return append(names, "runs/.keep")
+}
+
+// carryOut makes the runs and writes what they show.
+func (o *sweepOptions) carryOut(cmd *cobra.Command, p *sweepPlan) error {
+	if err := os.MkdirAll(filepath.Join(p.dir, "runs"), 0o755); err != nil {
+		return unwritable(p.dir, err)
+	}
+	t := p.runAll(cmd, "sweeping", p.jobs())
+	if !o.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), t.String())
+	}
+	if err := p.writeData(); err != nil {
+		return err
+	}
+	if o.format == "csv" {
+		if err := p.data.WritePointsCSV(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	return p.ending(cmd, &t)
+}
+
+// writeData writes the tables of a sweep, all of them or none.
+func (p *sweepPlan) writeData() error {
+	dir, err := openOutDir(p.dir, sweepFiles()...)
+	if err != nil {
+		return err
+	}
+	defer dir.discard()
+	for _, f := range sweepdata.Files(p.data) {
+		if err := dir.add(f.Name, f.Write); err != nil {
+			return err
+		}
+	}
+	return dir.commit()
+}
+
+// ending names failed points and turns the outcome into an exit code.
+func (p *sweepPlan) ending(cmd *cobra.Command, t *tally) error {
+	listFailed(cmd.ErrOrStderr(), p.data)
+	if cmd.Context().Err() != nil {
+		return &exitError{exitInterrupt, fmt.Sprintf("interrupted: %s\ngo on with: %s", t, p.resumeLine())}
+	}
+	if t.failed > 0 {
+		return &exitError{exitFailed, fmt.Sprintf("%d of %d runs failed", t.failed, t.total)}
+	}
+	return nil
+}
+
+// mostFailed is how many failed points are listed.
+const mostFailed = 5
+
+// listFailed names the first points that failed.
+func listFailed(w io.Writer, s *sweepdata.Sweep) {
+	n := 0
+	for i := range s.Points {
+		p := &s.Points[i]
+		if len(p.Failed) == 0 {
+			continue
+		}
+		if n++; n <= mostFailed {
+			fmt.Fprintf(w, "failed: point %s (%s), seed %d: %s\n", p.ID, valuesLine(s, p), p.Failed[0].Seed, p.Failed[0].Error)
+		}
+	}
+	if n > mostFailed {
+		fmt.Fprintf(w, "failed: and %d more points; see points.csv\n", n-mostFailed)
+	}
+}
+
+// valuesLine names a point by its values.
+func valuesLine(s *sweepdata.Sweep, p *sweepdata.Point) (text string) {
+	for i := range s.Axes {
+		if i > 0 {
+			text += " "
+		}
+		text += s.Axes[i].Name + "=" + p.Values[i]
+	}
+	return text
+}
+
+// resumeLine is the command that makes what is missing.
+func (p *sweepPlan) resumeLine() string {
+	args := p.data.Command
+	if p.o.from != "" {
+		args = append([]string{"routesim", "sweep", "--from", p.o.from}, p.paths...)
+	}
+	args = append(args[:len(args):len(args)], "-o", p.dir)
+	if p.o.sharded() {
+		args = append(args, fmt.Sprintf("--shard=%d/%d", p.o.shard.Index, p.o.shard.Count))
+	}
+	return shellLine(args)
+}
