@@ -22,6 +22,13 @@ type Group struct {
 	// RequestMS is the front end's time per request in ms, added to its TTFT
 	// outside the engine.
 	RequestMS float64
+	// CPU says that the workers run on CPUs, which one router mode weighs.
+	CPU bool
+	// Silent says that the workers publish no KV events.
+	Silent bool
+	// EventDelayMS delays the routers' view of these workers' KV events beyond
+	// Router.KVEventLagMS.
+	EventDelayMS float64
 }
 
 // SLA holds the latency bounds of goodput in ms; nil means no bound. A bound on
@@ -34,6 +41,13 @@ type Config struct {
 	Router router.Params
 	SLA    SLA
 	Seed   uint64 // of the router's random draws
+
+	// Frontends is the number of routers, each with its own state, that requests
+	// arrive at in turn; 0 counts as 1.
+	Frontends int
+	// ExpectedOutput gives every request its recorded answer length as the
+	// expected one.
+	ExpectedOutput bool
 
 	// ArrivalSpeedup divides recorded times and delays.
 	ArrivalSpeedup float64
@@ -112,4 +126,9 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("sla-e2e-ms: found together with sla-ttft-ms or sla-itl-ms, expected one or the other")
 	}
 	return nil
+}
+
+// needsPlain reports whether some setting needs to see every pass.
+func (c *Config) needsPlain() bool {
+	return c.Router.Live != nil && c.Router.Live.ActiveDecodeBlocksThreshold != nil
 }

@@ -43,6 +43,7 @@ func fixedParts(r *Result) (b []byte) {
 	put([]float64{r.DurationMS, r.EndMS, r.WorkerSeconds})
 	put([]int64{r.CommittedPrefillTokens, int64(r.Released), int64(r.QueuePeak), int64(r.OverLength)})
 	put(r.TokenDigest)
+	put(r.Counters)
 	put(r.Stopped)
 	for _, t := range r.TokenTimes {
 		put(int64(len(t)))
@@ -61,7 +62,7 @@ func TestFixedPartsHoldEveryField(t *testing.T) {
 	known := []string{
 		"Requests", "Routed", "Finished", "Workers", "DurationMS", "EndMS", "WorkerSeconds",
 		"CommittedPrefillTokens", "Released", "Gaps", "GroupGaps", "QueuePeak", "TokenDigest", "Stopped",
-		"OverLength", "TokenTimes", "AdmissionLog",
+		"OverLength", "TokenTimes", "AdmissionLog", "Counters",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Result]()) {
 		if !slices.Contains(known, f.Name) {
@@ -143,10 +144,10 @@ func sameStuck(t *rapid.T, n *naive, err error) {
 }
 
 // diffNaive compares all that the naive replay computes: everything but the
-// hashes and the gap statistics. Sums over time are rounded in another order.
+// hashes, the gap statistics and the counters. Sums over time are rounded in another order.
 func diffNaive(want, got *Result) string {
 	g := *got
-	g.Gaps, g.GroupGaps, g.TokenDigest = want.Gaps, want.GroupGaps, want.TokenDigest
+	g.Gaps, g.GroupGaps, g.TokenDigest, g.Counters = want.Gaps, want.GroupGaps, want.TokenDigest, want.Counters
 	g.Requests = append([]Request(nil), got.Requests...)
 	for i := range g.Requests {
 		g.Requests[i].TokenHash = 0

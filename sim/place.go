@@ -16,32 +16,47 @@ func (s *simulation) arrive(row int32, at float64) {
 	s.res.Released++
 	r.Decision.CeilingHeld = min(s.seen.add(q, s.prompts), s.reusable(q))
 
-	if s.router == nil {
-		w := s.turn
-		s.turn = (w + 1) % len(s.workers)
-		s.place(q, router.Choice{Worker: int32(w), Terms: router.Terms{Cost: NaN}, MinCost: NaN})
-		return
-	}
-	for i, w := range s.workers {
-		w.Commit(s.now, s.begun > i)
-		s.router.Apply(int32(i), w.Events.Take(s.now))
-	}
-	if c, ok := s.router.Arrive(&q.req, s.now, s.forced(row)); ok {
+	s.hear()
+	q.router = s.front()
+	c, ok := q.router.Arrive(&q.req, s.now, s.forced(row))
+	switch {
+	case ok:
 		s.place(q, c)
+	case q.req.Refusal != router.Accepted:
+		s.turnAway(q)
+	case s.timed:
+		s.drainQueue(q.router)
 	}
-	s.res.QueuePeak = max(s.res.QueuePeak, s.router.Waiting())
+	s.broken(q.router)
+	s.res.QueuePeak = max(s.res.QueuePeak, s.waiting())
 }
 
-// drainQueue places the requests that the router's queue lets go.
-func (s *simulation) drainQueue() {
-	for q := s.router.Next(); q != nil; q = s.router.Next() {
-		c := s.router.Admit(q, s.forced(q.Row))
+// waiting returns the number of requests that wait in the routers.
+func (s *simulation) waiting() (n int) {
+	for _, r := range s.fronts {
+		n += r.Waiting()
+	}
+	return n
+}
+
+// drainQueue places the requests that a router's queue lets go.
+func (s *simulation) drainQueue(r *router.Router) {
+	if r.Waiting() > 0 && s.timed {
+		s.hear() // overlaps of requests that waited long are looked up anew
+	}
+	for q := r.Next(); q != nil; q = r.Next() {
+		c := r.Admit(q, s.forced(q.Row))
+		if c.Worker < 0 {
+			s.turnAway(s.live[q.Tag])
+			continue
+		}
 		s.place(s.live[q.Tag], c)
 	}
+	s.broken(r)
 }
 
 func (s *simulation) forced(row int32) int32 {
-	if s.cfg.Force == nil {
+	if s.cfg.Force == nil || s.cfg.Router.Mode != router.KV {
 		return -1
 	}
 	return s.cfg.Force[row]
@@ -61,9 +76,9 @@ func (s *simulation) place(q *request, c router.Choice) {
 	d.Cost, d.MinCost = c.Terms.Cost, c.MinCost
 	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
 	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
-	d.Forced = s.router != nil && s.forced(row) >= 0
-	if s.cfg.Decided != nil && s.router != nil {
-		s.cfg.Decided(row, c.Worker, s.router.Costs())
+	d.Forced = s.forced(row) >= 0
+	if s.cfg.Decided != nil && s.cfg.Router.Mode == router.KV {
+		s.cfg.Decided(row, c.Worker, q.router.Costs())
 	}
 	s.noteHeld(q, d, int(c.Worker))
 

@@ -109,8 +109,8 @@ const (
 func (s *simulation) finish() *Result {
 	res := s.res
 	res.EndMS = s.now
-	if s.router != nil {
-		res.Counters = s.router.Counters
+	for _, r := range s.fronts {
+		res.Counters.Add(&r.Counters)
 	}
 	for _, q := range s.live {
 		if r := &res.Requests[q.seq.Row]; r.Status == Unfinished {

@@ -14,7 +14,7 @@ type Status uint8
 const (
 	Unfinished Status = iota // still under way, or never released, when the run stopped
 	Completed
-	Rejected // by the engine: the prompt can never fit
+	Rejected // by the engine, whose pool or context the prompt can never fit, or by the router
 )
 
 // String returns the oracle's name of the status.
@@ -38,7 +38,8 @@ type Request struct {
 	Admissions   int32
 	Worker       int32 // -1 before routing
 	Status       Status
-	Order        int32 // position in routing order, -1 before routing
+	Refusal      router.Refusal // why a router turned it away; the status is then Rejected
+	Order        int32          // position in routing order, -1 before routing
 
 	TokenHash uint64 // of the times of all tokens
 

@@ -28,8 +28,15 @@ type simulation struct {
 	prompts *prompts
 	driver  *driver
 	workers []*engine.Worker
-	router  *router.Router // nil in round-robin mode
-	turn    int            // round robin's next worker
+	router  *router.Router   // of the first frontend
+	fronts  []*router.Router // of all frontends
+
+	nextFront int   // where the next request arrives
+	listen    bool  // some worker publishes KV events that some router wants
+	timed     bool  // routers have timers
+	reports   bool  // routers want to know the workers' KV usage
+	delivered int   // workers up to this one have delivered what ends at now
+	failed    error // of a router; ends the run
 
 	now   float64
 	ends  []float64 // by worker: when its passes end, +Inf while idle
@@ -48,8 +55,9 @@ type simulation struct {
 
 // request is a request in flight.
 type request struct {
-	seq engine.Seq
-	req router.Request
+	seq    engine.Seq
+	req    router.Request
+	router *router.Router // that it arrived at
 }
 
 // workerTotals are what the engine does not count of its worker.
@@ -91,25 +99,19 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 		ends: make([]float64, n), ready: make([]uint64, (n+63)/64),
 		res: newResult(t, n, c), extra: make([]workerTotals, n),
 	}
-	var limits []int32
 	for i, g := range c.Fleet {
 		for range g.Count {
 			s.extra[len(s.workers)].group = i
 			w := engine.NewWorker(g.Engine, engine.Options{
 				Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
-				Plain: c.Plain || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
+				Plain: c.Plain || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
 				Observe: observer(c.Sampler, len(s.workers)),
 			})
-			w.Events.On = c.Router.Mode == router.KV
-			w.Events.Lag = c.Router.KVEventLagMS
 			s.ends[len(s.workers)] = math.Inf(1)
 			s.workers = append(s.workers, w)
-			limits = append(limits, g.Engine.MaxNumBatchedTokens)
 		}
 	}
-	if c.Router.Mode == router.KV {
-		s.router = router.New(c.Router, limits, block, p.shift, c.Seed)
-	}
+	s.newRouters(block)
 	return s, nil
 }
 
@@ -138,9 +140,15 @@ func (s *simulation) run(ctx context.Context) error {
 		}
 		s.now = at
 		s.instant()
+		if s.failed != nil {
+			return s.failed
+		}
 		at = s.driver.next()
 		for _, e := range s.ends {
 			at = min(at, e)
+		}
+		if s.timed && (!math.IsInf(at, 1) || s.waiting() > 0) {
+			at = min(at, s.nextTimer())
 		}
 		if math.IsInf(at, 1) {
 			return s.stuck
@@ -151,14 +159,23 @@ func (s *simulation) run(ctx context.Context) error {
 // instant does everything that happens at s.now.
 func (s *simulation) instant() {
 	s.begun = 0
+	for _, r := range s.fronts {
+		r.SetNow(s.now)
+	}
+	if s.timed {
+		s.delivered = -1
+		s.fireTimers()
+	}
 	for again := true; again; {
 		again = false
 		for w, e := range s.ends {
 			if e == s.now {
+				s.delivered = max(s.delivered, w)
 				s.passEnded(w)
 				again = true
 			}
 		}
+		s.delivered = len(s.workers)
 		for {
 			row, at, ok := s.driver.release(s.now)
 			if !ok {
@@ -217,14 +234,13 @@ func (s *simulation) explain(w int, err error) error {
 func (s *simulation) passEnded(w int) {
 	s.ends[w] = math.Inf(1)
 	worker := s.workers[w]
+	s.reported(w, worker)
 	for _, sig := range worker.Signals() {
 		q := s.live[sig.Seq.Tag]
 		if sig.Kind == engine.FirstToken {
 			s.res.Requests[sig.Seq.Row].FirstToken = s.now
-			if s.router != nil {
-				s.router.PrefillDone(&q.req)
-				s.drainQueue()
-			}
+			q.router.PrefillDone(&q.req)
+			s.drainQueue(q.router)
 			continue
 		}
 		s.ended(w, q, sig.Kind)
@@ -238,14 +254,17 @@ func (s *simulation) passEnded(w int) {
 
 // ended records the end of a request and tells the router and the driver.
 func (s *simulation) ended(w int, q *request, kind engine.SignalKind) {
-	row := q.seq.Row
 	s.record(w, q, kind)
-	if s.router != nil {
-		s.router.Free(&q.req)
-		s.drainQueue()
-	}
+	q.router.Free(&q.req)
+	s.drainQueue(q.router)
+	s.leave(q, kind != engine.Refused)
+}
+
+// leave takes a request that ended out of flight and tells the driver.
+func (s *simulation) leave(q *request, completed bool) {
+	row := q.seq.Row
 	if s.prompts.dynamic != nil {
-		s.prompts.dynamic.end(int(row), kind != engine.Refused, q.seq.Generated)
+		s.prompts.dynamic.end(int(row), completed, q.seq.Generated)
 	}
 	s.driver.ended(row, s.now)
 	s.spare = append(s.spare, q.seq.Tag)
@@ -273,7 +292,11 @@ func (s *simulation) newRequest(row int32) *request {
 	jump, strict := s.trace.Priority(int(row))
 	q.req = router.Request{
 		Row: row, Tag: tag, ISL: isl, Blocks: q.seq.Blocks[:int64(isl)/s.prompts.block],
-		Priority: jump, StrictPriority: strict,
+		Priority: jump, StrictPriority: strict, Class: s.trace.PolicyClass(int(row)),
+		Session: -1, Worker: -1, Rank: -1,
+	}
+	if s.timed {
+		s.liveRequest(q, row)
 	}
 	return q
 }

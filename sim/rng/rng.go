@@ -13,6 +13,10 @@ type Purpose uint64
 const (
 	Tie     Purpose = 1 // among workers of equal cost
 	Softmax Purpose = 2 // among all workers at a temperature above 0
+	Policy  Purpose = 3 // by a worker-selection policy
+	First   Purpose = 4 // random and power-of-two: the worker drawn first
+	Second  Purpose = 5 // power-of-two: the one it is compared with
+	Loss    Purpose = 6 // of a worker's batch of KV events
 )
 
 // Draw returns 64 random bits for (seed, request, purpose). The mixing is the

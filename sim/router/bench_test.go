@@ -31,7 +31,7 @@ func BenchmarkDecision(b *testing.B) {
 			for i := range limits {
 				limits[i] = 8192
 			}
-			r := New(DefaultParams(), limits, 64, shift, 0)
+			r := New(DefaultParams(), Targets(limits...), 64, shift, 0)
 			for i := range requests {
 				r.Apply(int32(i%workers), []engine.Event{{Block: requests[i].Blocks[0], Count: 1 << shift, Stored: true}})
 			}

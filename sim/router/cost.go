@@ -29,7 +29,10 @@ type candidate struct {
 // tokens there; the whole prompt enters and the cached part is taken off as
 // blocks, through the credit, which so may eat into the backlog as well. Only
 // the sum is floored at 0. Every operation is one binary64 operation, in this
-// order.
+// order. A live frontend without prefill tokens has another form, in which the
+// credit comes off the decode term:
+//
+//	cost = max(0, (B + X) - credit) + weight * N
 func (r *Router) cost(q *query, c candidate) Terms {
 	p := &r.Params
 	visible := p.OverlapScoreCredit != 0 // at credit 0 the policy does not see the cache
@@ -50,6 +53,9 @@ func (r *Router) cost(q *query, c candidate) Terms {
 		Decode:  float64(c.activeBlocks + c.newBlocks),
 		Request: float64(p.DecodeActiveRequestWeight * float64(c.requests)),
 		Overlap: c.overlap,
+	}
+	if r.minus {
+		t.Prefill, t.Decode = 0, max(0, t.Decode-credit)
 	}
 	t.Cost = (t.Prefill + t.Decode) + t.Request
 	return t

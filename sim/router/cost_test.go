@@ -84,6 +84,7 @@ func TestSpecialSettings(t *testing.T) {
 	} {
 		p := DefaultParams()
 		x.change(&p)
+		x.want.Overlap = c.overlap
 		if got := costAt(p, 10, 0, c); got != x.want {
 			t.Errorf("%s: %+v, expected %+v", x.name, got, x.want)
 		}

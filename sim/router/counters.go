@@ -14,6 +14,8 @@ type Counters struct {
 	SharedActive   int64 // in which active requests of some worker had blocks of the prompt
 	Tied           int64 // in which several workers had the least cost
 	Waited         int64 // requests that the queue held back
+	Refused        int64 // requests that were turned away
+	Expired        int64 // bookings of live requests that were taken for dead
 }
 
 // contrast collects how the candidates of one decision differ from the first.
@@ -55,4 +57,21 @@ func one(is bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// Add adds the counters of another router.
+func (n *Counters) Add(m *Counters) {
+	n.Events += m.Events
+	n.Decisions += m.Decisions
+	n.Overlapping += m.Overlapping
+	n.OverlapDiffers += m.OverlapDiffers
+	n.Credited += m.Credited
+	n.PrefillDiffers += m.PrefillDiffers
+	n.ActiveDiffers += m.ActiveDiffers
+	n.RequestsDiffer += m.RequestsDiffer
+	n.SharedActive += m.SharedActive
+	n.Tied += m.Tied
+	n.Waited += m.Waited
+	n.Refused += m.Refused
+	n.Expired += m.Expired
 }

@@ -1,5 +1,7 @@
 package router
 
+import "routesim/sim/prefix"
+
 // loads is the router's own account of what it sent where: per worker the
 // uncached prompt tokens not yet computed (A), the distinct blocks of active
 // requests (B) and the number of active requests (N). It is booked at
@@ -29,6 +31,16 @@ type booking struct {
 	prefill int32    // tokens booked as prefill load, 0 once the first token is out
 	blocks  []uint32 // prompt blocks shared with other requests
 	private int32    // prompt blocks counted for this request alone
+
+	// Live only.
+	booked        bool // is in the account of this life of the router
+	place         int32
+	scanned       int32 // tokens generated at the last scan for expiry
+	fresh         bool  // not scanned yet
+	answer        grown
+	privateWeight float64
+	lease         *prefix.Lease
+	leased        int32 // tokens generated when the lease last grew
 }
 
 // book enters a request's load.

@@ -1,6 +1,6 @@
 // Package router decides which worker serves a request. It holds Dynamo's
 // KV-aware router: the cost function, the choice among equals, the router
-// queue and the tables of active sequences, and round robin beside it.
+// queue and the tables of active sequences, and the simpler modes beside it.
 package router
 
 import (
@@ -15,15 +15,23 @@ type Mode uint8
 const (
 	KV Mode = iota
 	RoundRobin
+	Random
+	PowerOfTwo
+	LeastLoaded
+	Direct              // the request names its worker
+	DeviceAwareWeighted // least loaded, with accelerators and CPUs weighed against each other
 )
 
-// String returns the name the mode has on the command line.
-func (m Mode) String() string {
-	if m == RoundRobin {
-		return "round-robin"
-	}
-	return "kv"
+// Modes lists the names of the modes on the command line, by Mode.
+func Modes() []string {
+	return []string{"kv", "round-robin", "random", "power-of-two", "least-loaded", "direct", "device-aware-weighted"}
 }
+
+// String returns the name the mode has on the command line.
+func (m Mode) String() string { return Modes()[m] }
+
+// InReplay reports whether Dynamo's own replay offers the mode.
+func (m Mode) InReplay() bool { return m <= RoundRobin }
 
 // QueuePolicy orders the requests that wait in the router.
 type QueuePolicy uint8
@@ -55,13 +63,23 @@ type Params struct {
 	TrackActiveBlocks  bool // count the blocks of active requests as decode load
 	AssumeKVReuse      bool // active requests share equal prefixes
 	TrackPrefillTokens bool // count uncached prompt tokens until the first token
+	// PrefillLoadModel lets a target's oldest prefill load decay over the time
+	// that its timing model predicts.
+	PrefillLoadModel bool
 
 	// Queue. A nil threshold means that nothing is ever queued.
 	QueueThreshold *float64 // fraction of max_num_batched_tokens
 	QueuePolicy    QueuePolicy
+	// Classes are the queue's classes; nil is a single one that the two settings
+	// above describe.
+	Classes *Profile
 
 	// KVEventLagMS delays the router's view of stored and removed blocks.
 	KVEventLagMS float64
+
+	// Live turns the router from the one of Dynamo's replay into that of a live
+	// frontend, with the settings that only the latter has; nil is the replay.
+	Live *Live
 }
 
 // DefaultParams returns Dynamo's defaults, in kv mode.
@@ -75,6 +93,19 @@ func DefaultParams() Params {
 
 // Validate reports the first setting outside the range Dynamo accepts.
 func (p *Params) Validate() error {
+	if p.Live == nil && !p.Mode.InReplay() {
+		return fmt.Errorf("router-mode: found %v, expected kv or round-robin under replay semantics", p.Mode)
+	}
+	if p.Live != nil {
+		if err := p.Live.validate(p); err != nil {
+			return err
+		}
+	}
+	if p.Classes != nil {
+		if err := p.Classes.Validate(); err != nil {
+			return err
+		}
+	}
 	for _, f := range []struct {
 		name string
 		v    float64

@@ -25,6 +25,9 @@ func (r *Router) pick(row int32) int32 {
 func (r *Router) scan() {
 	lo, hi, tied := math.Inf(1), math.Inf(-1), int32(0)
 	for i := range r.costs {
+		if r.limited && !r.may(i) {
+			continue
+		}
 		c := r.costs[i].Cost
 		switch {
 		case c < lo:
@@ -39,7 +42,7 @@ func (r *Router) scan() {
 
 func (r *Router) nthTied(n int) int32 {
 	for i := range r.costs {
-		if r.costs[i].Cost == r.lo {
+		if r.costs[i].Cost == r.lo && !(r.limited && !r.may(i)) {
 			if n == 0 {
 				return int32(i)
 			}
@@ -53,13 +56,26 @@ func (r *Router) nthTied(n int) int32 {
 func (r *Router) softmax(u float64) int32 {
 	var sum float64
 	r.weights, sum = appendWeights(r.weights[:0], r.costs, r.lo, r.hi, r.Params.Temperature)
-	run := 0.0
+	if r.limited {
+		sum = 0
+		for i := range r.weights {
+			if !r.may(i) {
+				r.weights[i] = 0
+			}
+			sum += r.weights[i]
+		}
+	}
+	run, last := 0.0, int32(0)
 	for i, w := range r.weights {
+		if r.limited && !r.may(i) {
+			continue
+		}
 		if run += w / sum; run >= u {
 			return int32(i)
 		}
+		last = int32(i)
 	}
-	return int32(len(r.weights) - 1)
+	return last
 }
 
 // appendWeights appends each worker's weight, exp(-(cost-min)/((max-min)*temperature)),

@@ -148,7 +148,7 @@ func TestShortPromptsSpread(t *testing.T) {
 func TestDrawDependsOnRequestOnly(t *testing.T) {
 	a := newRig(t, 4, nil)
 	b := newRig(t, 4, func(p *Params) { p.PrefillLoadScale, p.OverlapScoreCredit = 3, 0.5 })
-	c := New(DefaultParams(), []int32{1, 1, 1, 1}, rigBlock, rigShift, 1)
+	c := New(DefaultParams(), Targets(1, 1, 1, 1), rigBlock, rigShift, 1)
 	differ := 0
 	for i := range 500 {
 		qa, qb, qc := a.request(100, 1), b.request(100, 1), &Request{Row: int32(i), ISL: 100}

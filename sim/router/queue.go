@@ -6,9 +6,12 @@ type waiter struct {
 	score  float64
 	seq    int64
 	req    *Request
+	cost   int64 // uncached tokens, at least 1; frozen with the score
+	cached int64 // tokens that some target was believed to hold
+	since  float64
 }
 
-// before orders the queue: higher strict tier, then higher score, then first
+// before orders a class: higher strict tier, then higher score, then first
 // come.
 func (a *waiter) before(b *waiter) bool {
 	if a.strict != b.strict {
@@ -21,14 +24,9 @@ func (a *waiter) before(b *waiter) bool {
 }
 
 // queue is a binary heap of waiters with the next one at its root.
-type queue struct {
-	heap []waiter
-	seq  int64
-}
+type queue struct{ heap []waiter }
 
 func (q *queue) push(w waiter) {
-	w.seq = q.seq
-	q.seq++
 	h := append(q.heap, w)
 	for i := len(h) - 1; i > 0; {
 		up := (i - 1) / 2
@@ -41,9 +39,9 @@ func (q *queue) push(w waiter) {
 	q.heap = h
 }
 
-func (q *queue) pop() *Request {
+func (q *queue) pop() waiter {
 	h := q.heap
-	req := h[0].req
+	top := h[0]
 	last := len(h) - 1
 	h[0] = h[last]
 	h[last] = waiter{}
@@ -63,31 +61,45 @@ func (q *queue) pop() *Request {
 		i = next
 	}
 	q.heap = h
-	return req
+	return top
 }
 
 // score is a request's place inside its strict tier, frozen at its arrival.
 // A priority counts as seconds of earlier arrival under fcfs.
-func (r *Router) score(q *Request, now float64, best int32) float64 {
+func (p QueuePolicy) score(q *Request, now float64, uncached int64) float64 {
 	jump, arrival := max(0, float64(q.Priority)), now/1000
-	switch r.Params.QueuePolicy {
+	switch p {
 	case LCFS:
 		return jump + arrival
 	case WSPT:
-		cached := int64(best) * int64(r.blockSize)
-		uncached := int64(q.ISL) - min(int64(q.ISL), cached)
 		return (1 + jump) / float64(max(1, uncached))
 	}
 	return jump - arrival
 }
 
-// allBusy reports whether every worker's prefill load exceeds the threshold.
-func (r *Router) allBusy() bool {
-	frac := *r.Params.QueueThreshold
-	for w, a := range r.loads.prefillTokens {
-		if !(float64(a) > float64(frac*r.batchLimit[w])) {
+// busy reports whether a target's prefill load exceeds a threshold of the
+// class. It must exceed it: a load equal to the threshold is not busy.
+func (c *Class) busy(tokens int64, limit float64) bool {
+	return c.BusyTokens != nil && tokens > *c.BusyTokens ||
+		c.BusyFraction != nil && float64(tokens) > float64(*c.BusyFraction*limit)
+}
+
+// holds reports whether requests of the class can have to wait at all.
+func (c *Class) holds() bool { return c.BusyTokens != nil || c.BusyFraction != nil }
+
+// allBusy reports whether every target that counts is busy for the class: in a
+// replay each that takes requests, so that an empty fleet is busy; live each
+// that is eligible, and without any nobody is held, so that the request fails.
+func (r *Router) allBusy(c *Class) bool {
+	some := r.Live == nil
+	for w, a := range r.backlog() {
+		if r.absent[w] || r.Live != nil && r.over[w] {
+			continue
+		}
+		some = true
+		if !c.busy(a, r.batchLimit[w]) {
 			return false
 		}
 	}
-	return true
+	return some
 }

@@ -89,7 +89,7 @@ func TestUnlimitedBudget(t *testing.T) {
 		v := 0.1
 		p := DefaultParams()
 		p.QueueThreshold = &v
-		r := New(p, []int32{engine.Unlimited}, 64, 3, 0)
+		r := New(p, Targets(engine.Unlimited), 64, 3, 0)
 		r.Arrive(&Request{ISL: c.tokens}, 0, -1)
 		if _, ok := r.Arrive(&Request{Row: 1, ISL: 1}, 0, -1); ok == c.waits {
 			t.Errorf("with %d active tokens placed at once: %v", c.tokens, ok)
@@ -177,13 +177,16 @@ func TestQueueIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q queue
 		var model []waiter
+		pushed := int64(0)
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			if len(model) == 0 || rapid.IntRange(0, 2).Draw(t, "push") > 0 {
 				w := waiter{
 					strict: rapid.Uint32Range(0, 2).Draw(t, "strict"),
 					score:  float64(rapid.IntRange(-2, 2).Draw(t, "score")),
 					req:    &Request{},
+					seq:    pushed,
 				}
+				pushed++
 				q.push(w)
 				model = append(model, w)
 				continue
@@ -195,7 +198,7 @@ func TestQueueIsStable(t *testing.T) {
 					best = i
 				}
 			}
-			if got := q.pop(); got != model[best].req {
+			if got := q.pop(); got.req != model[best].req {
 				t.Fatal("another request than the first of the best was popped")
 			}
 			model = slices.Delete(model, best, best+1)

@@ -3,13 +3,8 @@ package router
 import (
 	"math"
 
-	"routesim/sim/engine"
-	"routesim/sim/prefix"
+	"routesim/sim/router/policy"
 )
-
-// assumedBatchedTokens is the figure Dynamo assumes for a worker that does not
-// publish its max_num_batched_tokens.
-const assumedBatchedTokens = 10_000_000
 
 // Request is what the router knows of a request while it is alive.
 type Request struct {
@@ -19,8 +14,19 @@ type Request struct {
 	Blocks         []uint32 // complete prompt blocks
 	Priority       int32    // seconds
 	StrictPriority uint32
+	Class          string // of the queue, "" for none
 
-	overlap []int32 // by worker, as of the arrival
+	// What only some modes and settings of a live router read.
+	Whole    []uint32 // complete blocks of prompt and answer
+	Expected *int32   // output tokens the request says it will have, nil = it does not say
+	Session  int32    // number of its session, -1 for none
+	Worker   int32    // the worker it names, -1 for none
+	Rank     int32    // and the rank, -1 for any
+	Device   []uint32 // keys that the serving worker should hold on its device
+
+	Refusal Refusal // why it was turned away
+
+	overlap []int32 // by target, as of the arrival
 	booking booking
 }
 
@@ -29,7 +35,7 @@ type query struct{ isl int32 }
 
 // Choice is a routing decision and what it was made from.
 type Choice struct {
-	Worker      int32
+	Worker      int32   // the target's number, -1 where the request was turned away
 	Terms       Terms   // of the chosen worker
 	MinCost     float64 // least cost of any worker
 	Tied        int32   // workers of least cost
@@ -41,81 +47,161 @@ type Choice struct {
 // ends of the requests it placed, and nothing else.
 type Router struct {
 	Params
-	Counters   Counters
+	Counters Counters
+	// Generated returns the tokens a request has by now, for what a live router
+	// counts of answers.
+	Generated func(q *Request) int32
+	// Look returns the real state of a target, for policies that ask for it.
+	Look func(target int32, q *Request) policy.Facts
+
+	targets    []Target
 	blockSize  int32
+	shift      uint8
 	seed       uint64
-	index      *prefix.Index
+	now        float64   // ms
+	batchLimit []float64 // by target: what thresholds are fractions of
+	belief     belief
 	loads      *loads
-	batchLimit []float64 // by worker: max_num_batched_tokens
-	queue      queue
+	decay      *decay   // nil: prefill loads do not fade
+	outputs    *outputs // nil: answers are not counted
+	classes    classes
+	turn       uint64    // of round robin
+	minus      bool      // the decode branch: credit comes off the decode term
+	absent     []bool    // by target: takes no requests
+	over       []bool    // by target: its worker is marked as overloaded
 	spare      [][]int32 // overlap slices to reuse
+	err        error
+	live       *liveState // nil in a replay
 
 	// Of the decision being made.
 	costs        []Terms
 	weights      []float64
-	leastPrefill int64
+	limited      bool  // some targets may not serve
+	only         only  // the ones that may
+	leastPrefill int64 // of those that may
 	lo, hi       float64
 	tied         int32
 }
 
-// New returns a router over a fleet whose workers' batch limits are given in
-// order, for blocks of which 1<<shift form a prefix node.
-func New(p Params, batchLimits []int32, blockSize int32, shift uint8, seed uint64) *Router {
-	n := len(batchLimits)
+// only restricts a decision to one worker, or one rank of it.
+type only struct{ worker, rank int32 }
+
+// anyone is the absence of a restriction.
+var anyone = only{-1, -1}
+
+// New returns a router over a fleet, for blocks of which 1<<shift form a prefix
+// node.
+func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) *Router {
+	n := len(targets)
+	p = p.withWeights()
 	r := &Router{
-		Params: p, blockSize: blockSize, seed: seed,
-		index: prefix.NewIndex(n, shift), loads: newLoads(n),
-		batchLimit: make([]float64, n), costs: make([]Terms, n),
+		Params: p, targets: targets, blockSize: blockSize, shift: shift, seed: seed,
+		loads: newLoads(n), classes: newClasses(&p), costs: make([]Terms, n),
+		batchLimit: make([]float64, n), absent: make([]bool, n), over: make([]bool, n),
 	}
-	for i, b := range batchLimits {
-		r.batchLimit[i] = float64(b)
-		if b == engine.Unlimited {
-			r.batchLimit[i] = assumedBatchedTokens
-		}
+	for i := range targets {
+		r.batchLimit[i] = targets[i].batchLimit()
 	}
+	if p.PrefillLoadModel {
+		r.decay = newDecay(n)
+	}
+	if p.Live != nil {
+		r.goLive()
+	}
+	r.belief = newBelief(&p, r.seesCache(), targets, shift, 0)
 	return r
 }
 
-// Apply updates the router's view of one worker's cache.
-func (r *Router) Apply(worker int32, events []engine.Event) {
-	r.Counters.Events += int64(len(events))
-	for i := range events {
-		if e := &events[i]; e.Stored {
-			r.index.Set(worker, e.Block, e.Count)
-		} else {
-			r.index.Clear(worker, e.Block, e.Count)
-		}
+// SetNow moves the router's clock (ms). The caller does so before it calls
+// anything else at a new time.
+func (r *Router) SetNow(now float64) { r.now = now }
+
+// Err returns the first error that ends the run: a policy that does not keep
+// its contract, or a queue limit that Dynamo's replay does not survive.
+func (r *Router) Err() error { return r.err }
+
+// fail keeps the first error.
+func (r *Router) fail(err error) {
+	if r.err == nil {
+		r.err = err
 	}
 }
 
 // Arrive looks up a request's overlaps and either chooses a worker or, where
-// the queue holds it back, keeps the request and reports false. forced is the
+// the queue holds it back, keeps the request and reports false. It also reports
+// false where it turns the request away, which q.Refusal tells. forced is the
 // worker to use regardless of cost, or -1.
 func (r *Router) Arrive(q *Request, now float64, forced int32) (Choice, bool) {
+	r.now = now
+	if r.Mode != KV {
+		return r.route(q)
+	}
 	q.overlap = r.overlapBuffer()
-	r.index.Match(q.Blocks, q.overlap)
-	if r.QueueThreshold != nil && (len(r.queue.heap) > 0 || r.allBusy()) {
-		best := int32(0)
-		for _, o := range q.overlap {
-			best = max(best, o)
-		}
-		r.Counters.Waited++
-		r.queue.push(waiter{strict: q.StrictPriority, score: r.score(q, now, best), req: q})
+	r.lookup(q)
+	if r.live != nil && r.queued() {
+		r.arriveLive(q)
 		return Choice{}, false
 	}
-	return r.admit(q, forced), true
+	if r.holdsBack(q) {
+		return Choice{}, false
+	}
+	c := r.admit(q, forced)
+	return c, c.Worker >= 0
+}
+
+// holdsBack enqueues a request of a replay whose class is backed up: it already
+// has waiters, or every worker is busy.
+func (r *Router) holdsBack(q *Request) bool {
+	if !r.queued() {
+		return false
+	}
+	best := r.bestCached(q)
+	c := r.classes.classOf(q.Class, int64(q.ISL)-best)
+	if !c.holds() || !c.waits() && !r.allBusy(&c.Class) {
+		return false
+	}
+	if c.overLimit(len(r.targets)) {
+		r.fail(&LimitError{c.Name, q.Row})
+		return true
+	}
+	r.Counters.Waited++
+	r.enqueue(c, q, best)
+	return true
+}
+
+// queued reports whether the queue can hold anybody back.
+func (r *Router) queued() bool { return r.QueueThreshold != nil || r.Params.Classes != nil }
+
+// bestCached returns the most prompt tokens that any target that may serve the
+// request is believed to hold, at most the prompt.
+func (r *Router) bestCached(q *Request) int64 {
+	best := int32(0)
+	for w, o := range q.overlap {
+		if !r.absent[w] && !(r.live != nil && r.over[w]) {
+			best = max(best, o)
+		}
+	}
+	return min(int64(best)*int64(r.blockSize), int64(q.ISL))
 }
 
 // Waiting returns the number of requests held in the queue.
-func (r *Router) Waiting() int { return len(r.queue.heap) }
+func (r *Router) Waiting() int { return int(r.classes.waiting) }
 
 // Next takes the next request off the queue if a worker may take it; nil
 // otherwise. Admit must follow.
 func (r *Router) Next() *Request {
-	if len(r.queue.heap) == 0 || r.allBusy() {
+	if r.classes.waiting == 0 {
+		r.classes.carry = -1
 		return nil
 	}
-	return r.queue.pop()
+	w, ok := r.next()
+	if !ok {
+		return nil
+	}
+	if l := r.live; l != nil && r.Live.OverlapRefreshSecs > 0 && r.now-w.since >= r.Live.OverlapRefreshSecs*1000 {
+		r.lookup(w.req)
+	}
+	return w.req
 }
 
 // Admit chooses a worker for a request that waited, from its overlaps at
@@ -124,10 +210,21 @@ func (r *Router) Admit(q *Request, forced int32) Choice { return r.admit(q, forc
 
 // admit scores every worker, picks one and books the request there.
 func (r *Router) admit(q *Request, forced int32) Choice {
+	if r.live != nil {
+		r.confine(q)
+	}
 	r.evaluate(q)
 	w := forced
-	if w < 0 {
+	switch {
+	case w >= 0:
+	case r.live != nil:
+		w = r.chooseLive(q)
+	default:
 		w = r.pick(q.Row)
+	}
+	if w < 0 {
+		r.drop(q)
+		return Choice{Worker: -1}
 	}
 	best := int32(0)
 	for _, o := range q.overlap {
@@ -138,9 +235,16 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 		Overlap: q.overlap[w], BestOverlap: best,
 	}
 	r.book(q, w)
-	r.spare = append(r.spare, q.overlap)
-	q.overlap = nil
+	r.drop(q)
 	return c
+}
+
+// drop gives a request's overlaps back.
+func (r *Router) drop(q *Request) {
+	if q.overlap != nil {
+		r.spare = append(r.spare, q.overlap)
+		q.overlap = nil
+	}
 }
 
 // Costs returns the terms of every worker's cost as of the last decision. They
@@ -150,16 +254,19 @@ func (r *Router) Costs() []Terms { return r.costs }
 // evaluate computes every worker's cost.
 func (r *Router) evaluate(q *Request) {
 	shared := r.TrackActiveBlocks && r.AssumeKVReuse
+	backlog := r.backlog()
 	r.leastPrefill = math.MaxInt64
-	for _, a := range r.loads.prefillTokens {
-		r.leastPrefill = min(r.leastPrefill, a)
+	for w, a := range backlog {
+		if !r.limited || r.may(w) {
+			r.leastPrefill = min(r.leastPrefill, a)
+		}
 	}
 	in := query{isl: q.ISL}
 	var seen contrast
 	for w := range r.costs {
 		c := candidate{
-			prefillTokens: r.loads.prefillTokens[w],
-			activeBlocks:  r.loads.activeBlocks(int32(w)),
+			prefillTokens: backlog[w],
+			activeBlocks:  r.activeBlocks(int32(w)),
 			requests:      r.loads.requests[w],
 			overlap:       q.overlap[w],
 		}
@@ -176,6 +283,14 @@ func (r *Router) evaluate(q *Request) {
 	}
 	r.scan()
 	r.Counters.count(&seen, r.tied)
+}
+
+// activeBlocks returns B of a target.
+func (r *Router) activeBlocks(w int32) int64 {
+	if r.outputs != nil {
+		return r.outputs.activeBlocks(w)
+	}
+	return r.loads.activeBlocks(w)
 }
 
 // book enters the request on its worker: the prompt tokens that are not cached
@@ -195,13 +310,43 @@ func (r *Router) book(q *Request, w int32) {
 	}
 	r.loads.book(&b)
 	q.booking = b
+	if r.decay != nil && b.prefill > 0 {
+		prefix := int64(q.ISL) - int64(b.prefill)
+		r.decay.add(w, prefillLoad{q.Row, int64(b.prefill), r.targets[w].predict(int64(b.prefill), prefix)}, r.nanos())
+	}
+	if r.live != nil {
+		r.bookLive(q)
+	}
 }
 
 // PrefillDone tells the router of a request's first token.
-func (r *Router) PrefillDone(q *Request) { r.loads.prefillDone(&q.booking) }
+func (r *Router) PrefillDone(q *Request) {
+	if !r.knows(&q.booking) {
+		return
+	}
+	r.prefillDone(&q.booking)
+}
+
+func (r *Router) prefillDone(b *booking) {
+	if r.decay != nil && b.prefill > 0 {
+		r.decay.remove(b.worker, b.row, r.nanos())
+	}
+	r.loads.prefillDone(b)
+}
 
 // Free tells the router that a request ended.
-func (r *Router) Free(q *Request) { r.loads.free(&q.booking) }
+func (r *Router) Free(q *Request) {
+	if r.live != nil {
+		r.freeLive(q)
+		return
+	}
+	if r.Mode != KV {
+		r.loads.requests[q.booking.worker]--
+		return
+	}
+	r.prefillDone(&q.booking)
+	r.loads.free(&q.booking)
+}
 
 // Idle reports whether no load is booked anywhere, as must be once every
 // request has ended.
@@ -214,4 +359,16 @@ func (r *Router) overlapBuffer() []int32 {
 		return b
 	}
 	return make([]int32, len(r.costs))
+}
+
+// seesCache reports whether what chooses workers looks at cached blocks: the
+// default policy does unless its credit is 0.
+func (r *Router) seesCache() bool {
+	if r.Mode != KV {
+		return false
+	}
+	if r.live != nil && r.live.chooser != nil {
+		return r.live.chooser.Needs&policy.Cache != 0
+	}
+	return r.OverlapScoreCredit != 0
 }

@@ -30,7 +30,7 @@ func newRig(t *testing.T, workers int, change func(*Params)) *rig {
 	for i := range limits {
 		limits[i] = 8192
 	}
-	return &rig{t: t, Router: New(p, limits, rigBlock, rigShift, 0), paths: map[string]uint32{}}
+	return &rig{t: t, Router: New(p, Targets(limits...), rigBlock, rigShift, 0), paths: map[string]uint32{}}
 }
 
 // request makes a request for a prompt of isl tokens over the given trace
@@ -54,7 +54,7 @@ func (r *rig) request(isl int32, ids ...byte) *Request {
 func (r *rig) costsOf(q *Request) []float64 {
 	if q.overlap == nil {
 		q.overlap = make([]int32, len(r.costs))
-		r.index.Match(q.Blocks, q.overlap)
+		r.belief.events.Match(q.Blocks, q.overlap)
 	}
 	r.evaluate(q)
 	out := make([]float64, len(r.costs))
@@ -167,7 +167,7 @@ func TestPrefillStage(t *testing.T) {
 
 // TestBlockSizeOne matches token by token.
 func TestBlockSizeOne(t *testing.T) {
-	r := New(DefaultParams(), []int32{8192, 8192}, 1, 0, 0)
+	r := New(DefaultParams(), Targets(8192, 8192), 1, 0, 0)
 	short := &Request{Row: 0, ISL: 5, Blocks: []uint32{0, 1, 2, 3, 4}}
 	long := &Request{Row: 1, ISL: 7, Blocks: []uint32{0, 1, 2, 3, 10, 11, 12}}
 	r.Apply(0, []engine.Event{{Block: short.Blocks[0], Count: 5, Stored: true}})

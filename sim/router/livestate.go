@@ -1,0 +1,262 @@
+package router
+
+import (
+	"fmt"
+
+	"routesim/sim/router/policy"
+)
+
+// liveState is what only a live router keeps.
+type liveState struct {
+	active   []*Request // booked, for what is counted of answers
+	chooser  *policy.Chooser
+	rows     []policy.Candidate
+	sessions map[int32]*binding
+	latched  []bool  // by target: marked by its active blocks, until both signals are below
+	reported []int64 // by target: KV blocks in use as last reported
+	devices  []map[uint32]bool
+	ticked   float64 // ms, the last call of Tick
+}
+
+// LimitError ends a replay in which a queue limit was exceeded.
+type LimitError struct {
+	Class string
+	Row   int32
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("policy class %s: found its queue limit reached at request %d, expected room (Dynamo's replay ends here too; router-semantics live rejects the request instead)", e.Class, e.Row)
+}
+
+func (r *Router) goLive() {
+	n := len(r.targets)
+	r.live = &liveState{
+		sessions: map[int32]*binding{}, latched: make([]bool, n), reported: make([]int64, n),
+		devices: make([]map[uint32]bool, n),
+	}
+	if p := r.Live.Policy; p != nil && p.Weights == nil {
+		r.live.chooser = &policy.Chooser{Policy: *p}
+	}
+	if r.Live.TrackOutputBlocks {
+		r.outputs = newOutputs(n)
+	}
+	// A frontend that serves whole requests labels them as decode, so that
+	// without prefill tokens the credit comes off the decode term.
+	r.minus = !r.TrackPrefillTokens && r.OverlapScoreCredit > 0
+}
+
+// arriveLive enters a request into its class, which the caller drains at once,
+// or turns it away.
+func (r *Router) arriveLive(q *Request) {
+	best := r.bestCached(q)
+	if pin := r.pin(q); pin >= 0 {
+		best = min(int64(q.overlap[pin])*int64(r.blockSize), int64(q.ISL))
+	}
+	c := r.classes.classOf(q.Class, int64(q.ISL)-best)
+	must := c.holds() && (c.waits() || r.allBusy(&c.Class))
+	if c.overLimit(len(r.targets)) && (must || !c.shut()) {
+		q.Refusal = QueueFull
+		r.Counters.Refused++
+		r.drop(q)
+		return
+	}
+	if must {
+		r.Counters.Waited++
+	}
+	r.enqueue(c, q, best)
+}
+
+// pin returns the target that a request is bound to beforehand, -1 for none.
+func (r *Router) pin(q *Request) int32 {
+	if q.Worker < 0 || r.live == nil {
+		return -1
+	}
+	for i := range r.targets {
+		if t := &r.targets[i]; t.Worker == q.Worker && (t.Rank == q.Rank || q.Rank < 0) {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// confine works out who may serve a request: whom it names, the worker that its
+// session is bound to, and nobody who is gone or overloaded.
+func (r *Router) confine(q *Request) {
+	r.markOverload()
+	r.only, r.limited = anyone, false
+	for w := range r.targets {
+		r.limited = r.limited || r.absent[w] || r.over[w]
+	}
+	if q.Worker >= 0 {
+		r.only, r.limited = only{q.Worker, q.Rank}, true
+		return
+	}
+	if b := r.bound(q); b != nil && r.servable(b.worker) {
+		r.only, r.limited = only{b.worker, -1}, true
+	} else if b != nil && !r.Live.AffinitySoft {
+		delete(r.live.sessions, q.Session)
+	}
+}
+
+// may reports whether a target may serve the request being decided.
+func (r *Router) may(w int) bool {
+	if r.absent[w] || r.over[w] {
+		return false
+	}
+	t := &r.targets[w]
+	return (r.only.worker < 0 || t.Worker == r.only.worker) && (r.only.rank < 0 || t.Rank == r.only.rank)
+}
+
+// servable reports whether some rank of a worker takes requests.
+func (r *Router) servable(worker int32) bool {
+	for w := range r.targets {
+		if r.targets[w].Worker == worker && !r.absent[w] && !r.over[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// chooseLive picks among those that may serve; -1 where nobody may.
+func (r *Router) chooseLive(q *Request) int32 {
+	if r.tied == 0 {
+		r.refuse(q)
+		return -1
+	}
+	if r.live.chooser != nil {
+		return r.ask(q)
+	}
+	if q.Worker >= 0 { // a named worker is taken whatever the temperature
+		return r.nthTied(0)
+	}
+	return r.pick(q.Row)
+}
+
+// refuse says why nobody may serve a request.
+func (r *Router) refuse(q *Request) {
+	q.Refusal = NoEndpoint
+	for w := range r.targets {
+		t := &r.targets[w]
+		if r.over[w] && !r.absent[w] && (r.only.worker < 0 || t.Worker == r.only.worker) && (r.only.rank < 0 || t.Rank == r.only.rank) {
+			q.Refusal = Overloaded
+		}
+	}
+	r.Counters.Refused++
+}
+
+// ask lets the policy choose.
+func (r *Router) ask(q *Request) int32 {
+	l := r.live
+	needs := l.chooser.Needs
+	affinity := int32(-1)
+	if r.only.worker >= 0 {
+		affinity = r.only.worker
+	} else if b := r.bound(q); b != nil {
+		affinity = b.worker
+	}
+	l.rows = l.rows[:0]
+	for w := range r.targets {
+		if r.limited && !r.may(w) {
+			continue
+		}
+		l.rows = append(l.rows, r.row(q, int32(w), needs))
+	}
+	out, err := l.chooser.Choose(&policy.Request{Row: q.Row, ISL: q.ISL, BlockSize: r.blockSize, Affinity: affinity, Seed: r.seed}, l.rows)
+	if f, ok := err.(*policy.ErrFiltered); ok && f != nil {
+		q.Refusal = Filtered
+		r.Counters.Refused++
+		return -1
+	}
+	if err != nil {
+		r.fail(err)
+		q.Refusal = Filtered
+		return -1
+	}
+	r.lo, r.tied = out.Least, out.Tied
+	r.costs[out.Target] = Terms{Cost: out.Cost}
+	return out.Target
+}
+
+// row fills in what a policy asked to see of a target.
+func (r *Router) row(q *Request, w int32, needs policy.Need) policy.Candidate {
+	t := &r.targets[w]
+	c := policy.Candidate{Target: w, Worker: t.Worker, Rank: t.Rank, BatchLimit: t.BatchLimit, KVBlocks: t.KVBlocks}
+	if needs&policy.Cache != 0 {
+		c.Overlap = q.overlap[w]
+		c.CachedTokens = min(int64(c.Overlap)*int64(r.blockSize), int64(q.ISL))
+	}
+	if needs&policy.Load != 0 {
+		c.PrefillTokens, c.ActiveBlocks = r.backlog()[w], r.activeBlocks(w)
+		if r.TrackActiveBlocks {
+			c.NewBlocks = int64(len(q.Blocks))
+			if r.AssumeKVReuse {
+				c.NewBlocks -= int64(r.loads.active[w].held(q.Blocks))
+			}
+		}
+	}
+	if needs&policy.Occupancy != 0 {
+		c.Requests = r.loads.requests[w]
+	}
+	if needs&policy.Truth != 0 && r.Look != nil {
+		c.Truth = r.Look(w, q)
+	}
+	return c
+}
+
+// knows reports whether a booking is in the account. A live router forgets
+// bookings that expire or that a restart loses.
+func (r *Router) knows(b *booking) bool { return r.live == nil || b.booked }
+
+// bookLive notes what only a live router keeps of a booking.
+func (r *Router) bookLive(q *Request) {
+	b := &q.booking
+	b.booked, b.fresh = true, true
+	b.place = int32(len(r.live.active))
+	r.live.active = append(r.live.active, q)
+	r.bind(q, r.targets[b.worker].Worker)
+	if r.outputs != nil {
+		r.growOutputs()
+		r.outputs.book(b)
+	}
+	r.remember(q, b.worker)
+	r.signal(b.worker)
+}
+
+// freeLive takes a request that ended out of the account, if it is still there.
+func (r *Router) freeLive(q *Request) {
+	r.unbind(q)
+	if q.booking.booked {
+		r.forget(q)
+	}
+}
+
+// forget takes a booking out of the account.
+func (r *Router) forget(q *Request) {
+	b := &q.booking
+	if r.outputs != nil {
+		r.growOutputs()
+		r.outputs.free(b)
+	}
+	r.release(b)
+	b.booked = false
+	l := r.live
+	last := l.active[len(l.active)-1]
+	l.active[b.place] = last
+	last.booking.place = b.place
+	l.active = l.active[:len(l.active)-1]
+	if r.Mode != KV {
+		r.loads.requests[b.worker]--
+		return
+	}
+	r.prefillDone(b)
+	r.loads.free(b)
+	r.signal(b.worker)
+}
+
+// growOutputs brings the counted blocks of all answers up to date.
+func (r *Router) growOutputs() {
+	for _, q := range r.live.active {
+		r.outputs.grow(&q.booking, q.ISL, r.blockSize, r.Generated(q), q.Expected)
+	}
+}
