@@ -32,6 +32,18 @@ func Read(table *settings.Table, path, name string) (*settings.Deployment, error
 
 // Translate translates a deployment among objects that have been read.
 func Translate(table *settings.Table, path string, objects []manifest.Object, name string) (*settings.Deployment, error) {
+	d, err := translate(table, path, objects, name)
+	if err != nil {
+		return nil, tidy(err)
+	}
+	d.NoProfile = tidy(d.NoProfile)
+	for i := range d.Given {
+		d.Given[i].Fault = tidy(d.Given[i].Fault)
+	}
+	return d, nil
+}
+
+func translate(table *settings.Table, path string, objects []manifest.Object, name string) (*settings.Deployment, error) {
 	if err := manifest.Unique(objects); err != nil {
 		return nil, err
 	}

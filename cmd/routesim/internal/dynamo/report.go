@@ -1,11 +1,15 @@
 package dynamo
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"routesim/cmd/routesim/internal/manifest"
+	"routesim/workloads"
 )
 
 // report collects what is to be said about the manifests.
@@ -32,14 +36,14 @@ func (r *report) unknown(c *component, what string, at place, why string) {
 
 // warn adds a warning, once.
 func (r *report) warn(text string) {
-	if text = "from-dynamo: " + text; !slices.Contains(r.warnings, text) {
+	if text = plain("from-dynamo: " + text); !slices.Contains(r.warnings, text) {
 		r.warnings = append(r.warnings, text)
 	}
 }
 
 // detail adds a line to the listing.
 func (r *report) detail(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(r.details, text) {
+	if text := plain(fmt.Sprintf(format, args...)); !slices.Contains(r.details, text) {
 		r.details = append(r.details, text)
 	}
 }
@@ -95,4 +99,35 @@ func asideKeys() []string {
 	return []string{"serviceName", "dynamoNamespace", "globalDynamoNamespace", "resources", "envFromSecret", "volumeMounts", "ingress",
 		"modelRef", "sharedMemory", "sharedMemorySize", "livenessProbe", "readinessProbe", "startupProbe", "frontendSidecar",
 		"compilationCache", "checkpoint", "topologyConstraint", "experimental", "gpuMemoryService", "failover", "dynamoComponent", "dynamoTag"}
+}
+
+// plain keeps a sentence on one line of a terminal: what cannot be printed is
+// written as its escape.
+func plain(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			escaped := strconv.QuoteRune(r)
+			b.WriteString(escaped[1 : len(escaped)-1])
+		}
+	}
+	return b.String()
+}
+
+// tidy keeps an error on one line.
+func tidy(err error) error {
+	var p *workloads.Problem
+	if errors.As(err, &p) {
+		p.Field, p.Found, p.Want = plain(p.Field), plain(p.Found), plain(p.Want)
+		return p
+	}
+	if err != nil && plain(err.Error()) != err.Error() {
+		return errors.New(plain(err.Error()))
+	}
+	return err
 }

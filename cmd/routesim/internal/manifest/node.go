@@ -26,8 +26,13 @@ type Entry struct {
 	Value Node
 }
 
-// deepest is how many aliases and merges may lead from one to the next.
-const deepest = 32
+// deepest is how many aliases may lead from one to the next, and mostMerged how
+// many mappings one mapping may merge, directly or not: aliases can make a short
+// text endless.
+const (
+	deepest    = 32
+	mostMerged = 100
+)
 
 // with returns another value of the same document.
 func (n Node) with(v ast.Node) Node { return Node{n.File, v, n.anchors} }
@@ -70,9 +75,12 @@ func (n Node) Line() int {
 // Entries returns the keys of a mapping in the order written, with what it
 // merges after them; ok is false for any other value. An absent value is an
 // empty mapping.
-func (n Node) Entries() (entries []Entry, ok bool) { return n.entries(deepest) }
+func (n Node) Entries() (entries []Entry, ok bool) {
+	left := mostMerged
+	return n.entries(&left)
+}
 
-func (n Node) entries(depth int) (entries []Entry, ok bool) {
+func (n Node) entries(left *int) (entries []Entry, ok bool) {
 	var values []*ast.MappingValueNode
 	switch v := n.plain().(type) {
 	case nil:
@@ -86,8 +94,8 @@ func (n Node) entries(depth int) (entries []Entry, ok bool) {
 	}
 	var merged []Entry
 	for _, v := range values {
-		if _, merge := v.Key.(*ast.MergeKeyNode); merge && depth > 0 {
-			merged = append(merged, n.with(v.Value).merged(depth-1)...)
+		if _, merge := v.Key.(*ast.MergeKeyNode); merge {
+			merged = append(merged, n.with(v.Value).merged(left)...)
 			continue
 		}
 		key := ""
@@ -117,15 +125,18 @@ func (n Node) entries(depth int) (entries []Entry, ok bool) {
 }
 
 // merged returns what the value of a merge key brings in: a mapping or several.
-func (n Node) merged(depth int) (entries []Entry) {
+func (n Node) merged(left *int) (entries []Entry) {
+	from := []ast.Node{n.node}
 	if list, ok := n.plain().(*ast.SequenceNode); ok {
-		for _, v := range list.Values {
-			more, _ := n.with(v).entries(depth)
-			entries = append(entries, more...)
-		}
-		return entries
+		from = list.Values
 	}
-	entries, _ = n.entries(depth)
+	for _, v := range from {
+		if *left--; *left < 0 {
+			break
+		}
+		more, _ := n.with(v).entries(left)
+		entries = append(entries, more...)
+	}
 	return entries
 }
 
