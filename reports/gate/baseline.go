@@ -59,17 +59,25 @@ func NewBaseline(s *Suite, version string, outcomes []Outcome) *Baseline {
 // change of one line.
 func (b *Baseline) Write(w io.Writer) error {
 	t := &strings.Builder{}
-	fmt.Fprintf(t, "# Baseline of routesim gate, written by its --update. Do not edit.\ngate: %d\nroutesim: %s\ndecisions: %s\ndefinitions:\n",
-		Format, yamlText(b.Version), strconv.Quote(b.Decisions))
+	fmt.Fprintf(t, "# Baseline of routesim gate, written by its --update. Do not edit.\ngate: %d\nroutesim: %s\ndecisions: %s\ndefinitions:%s\n",
+		Format, yamlText(b.Version), strconv.Quote(b.Decisions), orEmpty(len(b.Definitions), " {}"))
 	for _, d := range b.Definitions {
 		fmt.Fprintf(t, "  %s: %s\n", yamlText(d.Name), yamlText(d.Text))
 	}
-	t.WriteString("scenarios:\n")
+	fmt.Fprintf(t, "scenarios:%s\n", orEmpty(len(b.Outcomes), " []"))
 	for i := range b.Outcomes {
 		b.Outcomes[i].write(t)
 	}
 	_, err := io.WriteString(w, t.String())
 	return err
+}
+
+// orEmpty is the YAML of an empty collection for none of its elements.
+func orEmpty(n int, empty string) string {
+	if n == 0 {
+		return empty
+	}
+	return ""
 }
 
 func (o *Outcome) write(t *strings.Builder) {
@@ -104,11 +112,11 @@ func (o *Outcome) write(t *strings.Builder) {
 
 // plainYAML are the texts that need no quotes and are no numbers, switches or
 // nulls.
-var plainYAML = regexp.MustCompile(`^[a-z][a-z0-9._/-]*[a-z0-9]$`)
+var plainYAML = regexp.MustCompile(`^[a-z](?:[a-z0-9._/-]*[a-z0-9])?$`)
 
 // yamlText writes a text as a YAML scalar that reads back as a text.
 func yamlText(s string) string {
-	if plainYAML.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "none", "on", "off", "yes", "no"}, s) {
+	if plainYAML.MatchString(s) && !slices.Contains([]string{"true", "false", "null", "none", "on", "off", "yes", "no", "y", "n"}, s) {
 		return s
 	}
 	return strconv.Quote(s)

@@ -128,7 +128,7 @@ func (j *judge) scenario(s *Scenario, now *Outcome) Result {
 func (j *judge) unlike(s *Scenario, before, now *Outcome) (out []string) {
 	differ := func(what, a, b string) {
 		if a != b {
-			out = append(out, fmt.Sprintf("%s: found %s, expected %s as in the %s.", what, quote(b), quote(a), j.beforeName()))
+			out = append(out, fmt.Sprintf("%s: found %s, expected %s as in %s.", what, quote(b), quote(a), j.beforeName()))
 		}
 	}
 	differ("Trace", before.Trace.Digest, now.Trace.Digest)
@@ -159,7 +159,7 @@ func (j *judge) beforeName() string {
 	if j.options.Before != "" {
 		return j.options.Before
 	}
-	return "baseline"
+	return "the baseline"
 }
 
 // defined says whether a metric means what it meant.
@@ -170,10 +170,10 @@ func (j *judge) defined(name, text string) []string {
 		case d.Text == text:
 			return nil
 		default:
-			return []string{fmt.Sprintf("Definition of %s: found %q, expected %q as in the %s.", name, text, d.Text, j.beforeName())}
+			return []string{fmt.Sprintf("Definition of %s: found %q, expected %q as in %s.", name, text, d.Text, j.beforeName())}
 		}
 	}
-	return []string{fmt.Sprintf("The %s has no figure of %s.", j.beforeName(), name)}
+	return []string{fmt.Sprintf("There is no figure of %s in %s.", name, j.beforeName())}
 }
 
 // changes lists what differs between two lists of values.

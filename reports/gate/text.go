@@ -25,7 +25,8 @@ func WriteText(w io.Writer, r *Report) error {
 	}
 	for i := range r.Scenarios {
 		s := &r.Scenarios[i]
-		p.line(fmt.Sprintf("%-18s %s (%s, %s): %s", s.Verdict, s.Name, format.Plural(s.Trace.Requests, "request"), format.Plural(int64(len(s.Seeds)), "seed"), s.worst()))
+		p.wrapped(fmt.Sprintf("%-19s", s.Verdict), fmt.Sprintf("%s (%s, %s): %s", s.Name,
+			format.Plural(s.Trace.Requests, "request"), format.Plural(int64(len(s.Seeds)), "seed"), s.worst()))
 	}
 	for i := range r.Scenarios {
 		if !r.Scenarios[i].quiet() {
