@@ -101,5 +101,13 @@ func (e *extent) axis(a Axis) axis {
 // point returns where a pair of values lies. What a logarithmic axis cannot
 // show lies at its end.
 func (f *frame) point(x, y float64) vg.Point {
-	return vg.Point{X: f.X(f.x.at(math.Max(x, f.x.lo))), Y: f.Y(f.y.at(math.Max(y, f.y.lo)))}
+	return vg.Point{X: f.X(f.x.at(f.x.shown(x))), Y: f.Y(f.y.at(f.y.shown(y)))}
+}
+
+// shown returns the value itself, or the end of the axis below which it lies.
+func (a *axis) shown(v float64) float64 {
+	if a.zero && v <= 0 {
+		return v
+	}
+	return math.Max(v, a.lo)
 }

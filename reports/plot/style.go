@@ -65,5 +65,6 @@ const (
 	titleSize  = 11
 	smallSize  = 9
 	labelSize  = 10
+	noteSize   = 8
 	lineHeight = 1.3
 )

@@ -52,12 +52,21 @@ func (f *faces) bold(size vg.Length, c color.Color) text.Style {
 	return s
 }
 
+// widest returns the width of the widest label of an axis.
+func (f *faces) widest(ticks []tick) vg.Length {
+	style, w := f.style(smallSize, ink()), vg.Length(0)
+	for _, t := range ticks {
+		w = max(w, style.Width(t.label))
+	}
+	return w
+}
+
 // wrap breaks text at spaces into at most n lines no wider than width; what
 // does not fit is cut and marked with dots.
 func wrap(s text.Style, words string, width vg.Length, n int) []string {
 	var lines []string
 	line := ""
-	rest := strings.Fields(words)
+	rest := strings.FieldsFunc(words, func(r rune) bool { return r == ' ' }) // not at no-break spaces
 	for len(rest) > 0 {
 		longer := rest[0]
 		if line != "" {
