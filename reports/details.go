@@ -263,12 +263,13 @@ func imbalance(c *sim.Config, r *sim.Result) Imbalance {
 	first := 0
 	for g := range c.Fleet {
 		pool := float64(c.Fleet[g].Engine.NumGPUBlocks)
-		for i := first; i < min(first+c.Fleet[g].Count, len(r.Workers)); i++ {
+		last := min(first+c.Fleet[g].Count*c.Fleet[g].Ranks(), len(r.Workers))
+		for i := first; i < last; i++ {
 			if u := Number(float64(r.Workers[i].PeakBlocks) / pool); u > out.PeakKVUsage {
 				out.PeakKVUsage, out.PeakKVWorker = u, i
 			}
 		}
-		first += c.Fleet[g].Count
+		first = last
 	}
 	return out
 }

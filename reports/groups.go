@@ -37,7 +37,7 @@ func groupFigures(c *sim.Config, r *sim.Result, s *Summary) []GroupFigures {
 	groupOf := make([]int, 0, len(r.Workers))
 	for i := range c.Fleet {
 		groups[i] = newGroup(i, len(groupOf), &c.Fleet[i])
-		for range c.Fleet[i].Count {
+		for range c.Fleet[i].Count * c.Fleet[i].Ranks() {
 			groupOf = append(groupOf, i)
 		}
 	}

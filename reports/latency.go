@@ -41,9 +41,9 @@ func RequestLatencies(q *sim.Request, requestMS float64) Latencies {
 // RequestMSByWorker returns the front end's time per request in ms for each
 // worker of the fleet.
 func RequestMSByWorker(c *sim.Config) []float64 {
-	out := make([]float64, 0, c.Workers())
+	out := make([]float64, 0, c.Ranks())
 	for _, g := range c.Fleet {
-		for range g.Count {
+		for range g.Count * g.Ranks() {
 			out = append(out, g.RequestMS)
 		}
 	}

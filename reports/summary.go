@@ -46,7 +46,7 @@ type Goodput struct {
 }
 
 // gpusPerGroup is the number of accelerators a worker of the group occupies.
-func gpusPerGroup(g *sim.Group) float64 { return math.Max(float64(g.GPUs), 1) }
+func gpusPerGroup(g *sim.Group) float64 { return math.Max(float64(g.GPUs), 1) * float64(g.Ranks()) }
 
 // Summarize computes the figures of a run of t under c.
 func Summarize(t *workloads.Trace, c *sim.Config, r *sim.Result) *Summary {

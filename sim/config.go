@@ -17,7 +17,8 @@ type Group struct {
 	Count  int
 	Engine engine.Params
 	Timing models.StepModel
-	// GPUs is the number of accelerators a worker occupies; 0 counts as 1.
+	// GPUs is the number of accelerators that each data-parallel rank of a worker
+	// occupies; 0 counts as 1.
 	GPUs int32
 	// RequestMS is the front end's time per request in ms, added to its TTFT
 	// outside the engine.
@@ -94,6 +95,19 @@ func (c *Config) Workers() int {
 	n := 0
 	for _, g := range c.Fleet {
 		n += g.Count
+	}
+	return n
+}
+
+// Ranks returns the data-parallel ranks of a worker of the group.
+func (g *Group) Ranks() int { return max(1, int(g.Engine.DPSize)) }
+
+// Ranks returns the data-parallel ranks of the fleet. Results count by rank:
+// each has a scheduler and a cache of its own and is a target of the router's.
+func (c *Config) Ranks() int {
+	n := 0
+	for i := range c.Fleet {
+		n += c.Fleet[i].Count * c.Fleet[i].Ranks()
 	}
 	return n
 }

@@ -16,6 +16,7 @@ import (
 func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
+		drawOtherEngine(t, s)
 		s.cfg.Plain = rapid.Bool().Draw(t, "plain")
 		s.cfg.KeepTokenTimes, s.cfg.KeepAdmissions = true, true
 		run := stepThrough(t, s)
@@ -141,6 +142,9 @@ func checkTokens(t *rapid.T, s *scenario, res *Result) {
 				if m := g.Engine.MaxModelLen; m > 0 && len(s.cfg.Fleet) == 1 {
 					want = min(want, m-r.InputTokens)
 				}
+				if p := &g.Engine; p.Backend == engine.TRTLLM {
+					want = min(want, p.NumGPUBlocks*p.BlockSize-r.InputTokens)
+				}
 			}
 			if len(s.cfg.Fleet) == 1 && r.OutputTokens != want {
 				t.Fatalf("row %d got %d tokens, expected %d", i, r.OutputTokens, want)
@@ -207,7 +211,7 @@ func checkDecision(t *rapid.T, s *scenario, r *Request) {
 	if math.IsNaN(d.Cost) {
 		return // round robin
 	}
-	if d.Cost != (d.PrefillTerm+d.DecodeTerm)+d.RequestTerm || d.MinCost > d.Cost || d.Tied < 1 || int(d.Tied) > s.cfg.Workers() {
+	if d.Cost != (d.PrefillTerm+d.DecodeTerm)+d.RequestTerm || d.MinCost > d.Cost || d.Tied < 1 || int(d.Tied) > s.cfg.Ranks() {
 		t.Fatalf("terms %+v do not add up", *d)
 	}
 	if s.cfg.Router.Temperature == 0 && !d.Forced && d.Cost != d.MinCost {

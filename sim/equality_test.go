@@ -76,6 +76,7 @@ func TestFixedPartsHoldEveryField(t *testing.T) {
 func TestFastPathEqualsPlainLoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
+		drawOtherEngine(t, s)
 		fast, errFast := s.run(t, nil)
 		plain, errPlain := s.run(t, func(c *Config) { c.Plain = true })
 		if sameError(t, errFast, errPlain) {

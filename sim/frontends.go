@@ -36,13 +36,18 @@ func (s *simulation) newRouters(block int32) {
 // targets describes the workers as they register with the routers.
 func (s *simulation) targets() []router.Target {
 	var list []router.Target
+	worker := int32(0)
 	for i := range s.cfg.Fleet {
 		g := &s.cfg.Fleet[i]
 		for range g.Count {
-			list = append(list, router.Target{
-				Worker: int32(len(list)), BatchLimit: g.Engine.MaxNumBatchedTokens, KVBlocks: g.Engine.NumGPUBlocks,
-				CPU: g.CPU, PrefillMS: prefillMS(g.Timing),
-			})
+			for rank := range g.Ranks() {
+				list = append(list, router.Target{
+					Worker: worker, Rank: int32(rank),
+					BatchLimit: g.Engine.MaxNumBatchedTokens, KVBlocks: g.Engine.NumGPUBlocks,
+					CPU: g.CPU, PrefillMS: prefillMS(g.Timing),
+				})
+			}
+			worker++
 		}
 	}
 	return list

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"math"
-
 	"routesim/sim/engine"
 	"routesim/sim/router"
 )
@@ -91,16 +89,13 @@ func (s *simulation) place(q *request, c router.Choice) {
 	end, moved := s.workers[w].Enqueue(&q.seq, s.now, s.begun > w)
 	switch {
 	case s.idle(w):
-		s.ready[w>>6] |= 1 << (w & 63)
+		s.wake(w)
 	case moved && end == s.now:
 		s.passEnded(w)
 	case moved:
 		s.ends[w] = end
 	}
 }
-
-// idle reports whether worker w runs no pass.
-func (s *simulation) idle(w int) bool { return math.IsInf(s.ends[w], 1) }
 
 // noteHeld records what the engines hold of the prompt at this moment: the
 // truth beside the router's belief.

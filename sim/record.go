@@ -135,7 +135,7 @@ func (s *simulation) finish() *Result {
 			res.AdmissionLog[a.Row] = append(res.AdmissionLog[a.Row], Admission{At: a.At, Reused: a.Reused})
 		}
 	}
-	res.WorkerSeconds = float64(len(s.workers)) * (s.now / 1000)
+	res.WorkerSeconds = float64(s.cfg.Workers()) * (s.now / 1000)
 	res.TokenDigest = tokenDigest(res.Requests)
 	return res
 }

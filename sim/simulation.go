@@ -2,9 +2,7 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/bits"
 
 	"routesim/sim/engine"
 	"routesim/sim/router"
@@ -27,9 +25,9 @@ type simulation struct {
 	trace   *workloads.Trace
 	prompts *prompts
 	driver  *driver
-	workers []*engine.Worker
-	router  *router.Router   // of the first frontend
-	fronts  []*router.Router // of all frontends
+	fleet
+	router *router.Router   // of the first frontend
+	fronts []*router.Router // of all frontends
 
 	nextFront int   // where the next request arrives
 	listen    bool  // some worker publishes KV events that some router wants
@@ -38,11 +36,7 @@ type simulation struct {
 	delivered int   // workers up to this one have delivered what ends at now
 	failed    error // of a router; ends the run
 
-	now   float64
-	ends  []float64 // by worker: when its passes end, +Inf while idle
-	ready []uint64  // by worker, a bit: idle with work to do
-	begun int       // workers below this one have started their passes of this instant
-	stuck error     // of the first worker that could not go on
+	now float64
 
 	live  []*request // slab of requests in flight
 	spare []int32    // free places in it
@@ -93,26 +87,36 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := c.Workers()
+	n := c.Ranks()
 	s := &simulation{
 		cfg: c, trace: t, prompts: p, driver: d,
-		ends: make([]float64, n), ready: make([]uint64, (n+63)/64),
 		res: newResult(t, n, c), extra: make([]workerTotals, n),
 	}
-	for i, g := range c.Fleet {
+	for i := range c.Fleet {
+		g := &c.Fleet[i]
 		for range g.Count {
-			s.extra[len(s.workers)].group = i
-			w := engine.NewWorker(g.Engine, engine.Options{
-				Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
-				Plain: c.Plain || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
-				Observe: observer(c.Sampler, len(s.workers)),
-			})
-			s.ends[len(s.workers)] = math.Inf(1)
-			s.workers = append(s.workers, w)
+			ranks := make([]*engine.Worker, g.Ranks())
+			for k := range ranks {
+				index := len(s.workers) + k
+				s.extra[index].group = i
+				ranks[k] = s.newWorker(g, index)
+			}
+			s.add(ranks...)
 		}
 	}
+	s.added()
 	s.newRouters(block)
 	return s, nil
+}
+
+// newWorker returns a rank of a worker of the group.
+func (s *simulation) newWorker(g *Group, index int) *engine.Worker {
+	c, p := s.cfg, s.prompts
+	return engine.NewWorker(g.Engine, engine.Options{
+		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
+		Plain: c.Plain || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
+		Observe: observer(c.Sampler, index),
+	})
 }
 
 // observer tells the sampler of one worker's passes.
@@ -143,10 +147,7 @@ func (s *simulation) run(ctx context.Context) error {
 		if s.failed != nil {
 			return s.failed
 		}
-		at = s.driver.next()
-		for _, e := range s.ends {
-			at = min(at, e)
-		}
+		at = min(s.driver.next(), s.nextEnd())
 		if s.timed && (!math.IsInf(at, 1) || s.waiting() > 0) {
 			at = min(at, s.nextTimer())
 		}
@@ -170,7 +171,8 @@ func (s *simulation) instant() {
 		again = false
 		for w, e := range s.ends {
 			if e == s.now {
-				s.delivered = max(s.delivered, w)
+				first, n := s.together(w)
+				s.delivered = max(s.delivered, first+n-1)
 				s.passEnded(w)
 				again = true
 			}
@@ -184,58 +186,33 @@ func (s *simulation) instant() {
 			s.arrive(row, at)
 			again = true
 		}
-		again = s.startPasses() || again
+		again = s.startPasses(s.now, s.passEnded, s.explain) || again
 	}
 }
 
-// startPasses starts a pass on every idle worker that has work. A worker that
-// cannot go on is left out; the run fails at its end if nobody stops it before.
-func (s *simulation) startPasses() (started bool) {
-	for w := s.nextReady(); w >= 0; w = s.nextReady() {
-		s.ready[w>>6] &^= 1 << (w & 63)
-		s.begun = max(s.begun, w+1)
-		end, err := s.workers[w].Start(s.now)
-		if err == nil && !(end <= endOfTime) {
-			err = fmt.Errorf("timing: found a pass that starts at %v ms and ends at %v ms, expected an end by %v ms; check the step times and speedup-ratio", s.now, end, float64(endOfTime))
-		}
-		if err != nil {
-			if s.stuck == nil {
-				s.stuck = s.explain(w, err)
-			}
-			continue
-		}
-		started = true
-		if s.ends[w] = end; end == s.now {
-			s.passEnded(w)
-		}
-	}
-	s.begun = len(s.workers)
-	return started
-}
-
-// nextReady returns the lowest idle worker with work, -1 for none.
-func (s *simulation) nextReady() int {
-	for i, word := range s.ready {
-		if word != 0 {
-			return i<<6 + bits.TrailingZeros64(word)
-		}
-	}
-	return -1
-}
-
+// explain says which worker and request an error is about.
 func (s *simulation) explain(w int, err error) error {
-	if e, ok := err.(*engine.StuckError); ok && e.Row >= 0 {
-		return fmt.Errorf("worker %d, request of line %d: %w", w, s.trace.Line(int(e.Row)), err)
-	}
-	return fmt.Errorf("worker %d: %w", w, err)
+	return explain(&s.fleet, "worker", s.trace, w, err)
 }
 
-// passEnded delivers what worker w's pass produced.
+// passEnded delivers what the pass of rank w, and of the ranks it ran with,
+// produced.
 func (s *simulation) passEnded(w int) {
-	s.ends[w] = math.Inf(1)
-	worker := s.workers[w]
-	s.reported(w, worker)
-	for _, sig := range worker.Signals() {
+	first, n := s.passDone(w)
+	for i := first; i < first+n; i++ {
+		s.reported(i, s.workers[i])
+	}
+	for i := first; i < first+n; i++ {
+		s.deliver(i)
+	}
+	for i := first; i < first+n; i++ {
+		s.settle(i, s.now)
+	}
+}
+
+// deliver tells of the signals of rank w's pass.
+func (s *simulation) deliver(w int) {
+	for _, sig := range s.workers[w].Signals() {
 		q := s.live[sig.Seq.Tag]
 		if sig.Kind == engine.FirstToken {
 			s.res.Requests[sig.Seq.Row].FirstToken = s.now
@@ -244,11 +221,6 @@ func (s *simulation) passEnded(w int) {
 			continue
 		}
 		s.ended(w, q, sig.Kind)
-	}
-	if worker.HasWork() {
-		s.ready[w>>6] |= 1 << (w & 63)
-	} else {
-		worker.Idle(s.now)
 	}
 }
 
@@ -303,7 +275,5 @@ func (s *simulation) newRequest(row int32) *request {
 
 // stop ends the run after everything that happened by limit.
 func (s *simulation) stop(limit float64) {
-	for _, w := range s.workers {
-		s.now = max(s.now, w.StopAt(limit))
-	}
+	s.now = max(s.now, s.stopAt(limit))
 }

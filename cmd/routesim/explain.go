@@ -75,7 +75,7 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) error {
 	if o.worst > 0 {
 		rows = base.Worst(o.worst)
 	}
-	list, err := base.Decisions(cmd.Context(), rows, runtime.GOMAXPROCS(0), o.progress(cmd, len(rows)*run.config.Workers()))
+	list, err := base.Decisions(cmd.Context(), rows, runtime.GOMAXPROCS(0), o.progress(cmd, len(rows)*run.config.Ranks()))
 	if err != nil {
 		return interruptedOr(cmd, err)
 	}

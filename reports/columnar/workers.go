@@ -57,7 +57,7 @@ func workerAt(c *sim.Config, r *sim.Result) func(i int) Worker {
 	waiting := reports.WaitingShares(r)
 	groups := make([]int, 0, len(r.Workers))
 	for g := range c.Fleet {
-		for range c.Fleet[g].Count {
+		for range c.Fleet[g].Count * c.Fleet[g].Ranks() {
 			groups = append(groups, g)
 		}
 	}

@@ -150,7 +150,7 @@ func (b *Base) decision(row int32) Decision {
 		shares = router.Probabilities(costs, b.Config.Router.Temperature)
 	}
 	nan := reports.Number(math.NaN())
-	for w := range int32(b.Config.Workers()) {
+	for w := range int32(b.Config.Ranks()) {
 		c := Candidate{Worker: w, Chosen: w == q.Worker, Prefill: nan, Credit: nan, Decode: nan, Request: nan, Cost: nan, Probability: nan}
 		if costs != nil {
 			t := costs[w]

@@ -50,7 +50,7 @@ func (g *Golden) runConfig(o Options) (*sim.Config, error) {
 	if !isKV(g.settings) {
 		return &c, nil
 	}
-	force, err := forcedWorkers(g.records, g.rows, g.trace.Len(), c.Workers())
+	force, err := forcedWorkers(g.records, g.rows, g.trace.Len(), c.Ranks())
 	c.Force = force
 	return &c, err
 }

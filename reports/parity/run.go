@@ -71,7 +71,7 @@ func (g *Golden) CheckWith(ctx context.Context, o Options) Report {
 // and the cost did not decide.
 func (g *Golden) guessed(res *sim.Result) bool {
 	p := &g.settings.config.Router
-	if !isKV(g.settings) || g.settings.config.MaxSimTimeMS == nil || g.settings.config.Workers() < 2 {
+	if !isKV(g.settings) || g.settings.config.MaxSimTimeMS == nil || g.settings.config.Ranks() < 2 {
 		return false
 	}
 	for _, row := range res.Routed {

@@ -54,7 +54,7 @@ func settingsCases() map[string]settingsCase {
 			"max_num_batched_tokens": 128, "enable_prefix_caching": false, "enable_chunked_prefill": false, "preemption_mode": "fifo"}, "dp_size": 1}`,
 			change: func(s *settings) {
 				s.config.Fleet[0].Engine = engine.Params{NumGPUBlocks: 100, BlockSize: 16, MaxModelLen: 99, MaxNumSeqs: 4,
-					MaxNumBatchedTokens: 128, Preemption: engine.FIFO}
+					MaxNumBatchedTokens: 128, Preemption: engine.FIFO, DPSize: 1}
 			}},
 		"GPUs": {engine: `{"tensor_parallel_size": 4}`, change: func(s *settings) { s.config.Fleet[0].GPUs = 4 }},
 		"no limits": {engine: `{"engine": {"max_num_seqs": null, "max_num_batched_tokens": null, "max_model_len": null}}`,
@@ -150,7 +150,7 @@ func TestUnsupportedSettingsAreNamed(t *testing.T) {
 		{"engine", `{"engine": {"sglang": {"schedule_policy": "lpm"}}}`, "SGLang"},
 		{"engine", `{"engine": {"timing_model": {"type": "external", "provider": "ais", "config": {}}}}`, `"ais"`},
 		{"engine", `{"engine": {"frobnicate": null}}`, "unknown key extra_engine_args.engine.frobnicate"},
-		{"engine", `{"engine": {}, "dp_size": 2}`, "data parallelism"},
+		{"engine", `{"engine": {"prefill_schedule_interval": 2}, "dp_size": 2}`, "data-parallel"},
 		{"engine", `{"frobnicate": 0}`, "unknown key extra_engine_args.frobnicate"},
 		{"engine", `{"dynamo": {"frobnicate": 0}}`, "unknown key extra_engine_args.dynamo.frobnicate"},
 		{"router", `{"router_policy_config": "p.yaml"}`, "policy file"},

@@ -22,6 +22,7 @@ type Events struct {
 	pending []Event
 	first   int // pending[first:] has not been taken
 	open    int // pending[open:] belongs to the pass being decided
+	last    int // pending[last:open] belongs to the one before
 }
 
 // addMask notes an event of the pass being decided for the blocks of a node
@@ -61,8 +62,16 @@ func (e *Events) add(block uint32, n int32, stored bool) {
 
 // seal dates the events of the pass just decided, which ends at end.
 func (e *Events) seal(end float64) {
-	for ; e.open < len(e.pending); e.open++ {
+	for e.last = e.open; e.open < len(e.pending); e.open++ {
 		e.pending[e.open].Visible = end + e.Lag
+	}
+}
+
+// postpone dates the events of the pass that was sealed last anew: it ends at
+// end.
+func (e *Events) postpone(end float64) {
+	for i := e.last; i < e.open; i++ {
+		e.pending[i].Visible = end + e.Lag
 	}
 }
 

@@ -27,13 +27,13 @@ func (w *Worker) GeneratedBy(s *Seq, now float64, ended bool) int32 {
 }
 
 // Used returns the KV blocks in use after the last pass that was decided.
-func (w *Worker) Used() int64 { return int64(w.pool.active()) }
+func (w *Worker) Used() int64 { return int64(w.active()) }
 
 // Backlog returns what is left to do as of now; a pass under way counts as done.
 func (w *Worker) Backlog(now float64) (b Backlog) {
 	for i := 0; i < w.waiting.n; i++ {
 		s := w.waiting.at(i)
-		held := w.pool.held(s.Blocks[:min(int(s.Prompt/w.BlockSize), len(s.Blocks))])
+		held := w.Held(s.Blocks[:min(int(s.Prompt/w.BlockSize), len(s.Blocks))])
 		b.PrefillTokens += int64(s.Prompt - held*w.BlockSize)
 		b.DecodeTokens += int64(s.remaining(w.MaxModelLen))
 	}

@@ -60,7 +60,7 @@ func DefaultsOf(b Backend) Params {
 	p := Params{
 		Backend: b, NumGPUBlocks: 16384, BlockSize: [...]int32{64, 32, 1}[b],
 		MaxNumSeqs: 256, MaxNumBatchedTokens: 8192,
-		EnablePrefixCaching: true, EnableChunkedPrefill: true,
+		EnablePrefixCaching: true, EnableChunkedPrefill: true, DPSize: 1,
 	}
 	if b == SGLang {
 		p.SGLang = DefaultSGLang()

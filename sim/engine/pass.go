@@ -30,16 +30,21 @@ func (w *Worker) Start(now float64) (end float64, err error) {
 			return end, nil
 		}
 	}
-	w.trimLog()
-	if w.sg != nil {
-		return w.startSGLang(now)
+	for try := 0; ; try++ {
+		end, effect, again := w.attempt(now)
+		if effect {
+			return end, nil
+		}
+		if !again || try >= mostRetries {
+			return end, w.giveUpAt(now)
+		}
 	}
-	return w.startPass(now)
 }
 
 // startPass decides one pass: which requests get how many tokens, what enters
-// and leaves the pool, which tokens come out.
-func (w *Worker) startPass(now float64) (float64, error) {
+// and leaves the pool, which tokens come out. It reports whether the pass had
+// any effect.
+func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	w.passNo++
 	w.stats.Passes++
 	w.budget = w.MaxNumBatchedTokens
@@ -60,7 +65,7 @@ func (w *Worker) startPass(now float64) (float64, error) {
 	if w.ranger != nil && w.scheduled > 0 && !w.ranger.InRange(&w.batch) {
 		w.stats.OutOfRange++
 	}
-	end := (now + prefill) + decode
+	end = (now + prefill) + decode
 	w.log = append(w.log, end)
 	if w.opt.Observe != nil {
 		w.opt.Observe(Pass{Start: now, End: end, Running: int32(len(w.running)), Waiting: int32(w.waiting.n), Blocks: w.kvLevel})
@@ -76,11 +81,9 @@ func (w *Worker) startPass(now float64) (float64, error) {
 
 	if end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
 		w.stats.Passes--
-		w.stats.BusyMS += now - w.busySince
-		w.busySince = -1
-		return end, w.stuck(now)
+		return end, false
 	}
-	return end, nil
+	return end, true
 }
 
 // scheduleRunning gives the running requests their tokens, in order of

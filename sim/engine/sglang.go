@@ -47,7 +47,8 @@ const (
 	dpShare = 0.3
 	// tokensAhead is how far the share looks ahead after a retraction.
 	tokensAhead = 20
-	// mostRetries bounds the passes without effect at one time.
+	// mostRetries bounds the passes without effect at one time, each of which
+	// lowers the share.
 	mostRetries = 1024
 )
 
@@ -78,24 +79,7 @@ func (g *sglang) relax(passes int64) {
 // pageUp rounds tokens up to whole pages.
 func (w *Worker) pageUp(tokens int32) int32 { return ceilDiv(tokens, w.BlockSize) * w.BlockSize }
 
-// startSGLang decides one pass. A pass without effect is repeated while the
-// share set aside still falls.
-func (w *Worker) startSGLang(now float64) (float64, error) {
-	g := w.sg
-	for try := 0; ; try++ {
-		before := g.ratio
-		end, effect := w.passSGLang(now)
-		if effect {
-			return end, nil
-		}
-		if g.ratio == before || try >= mostRetries {
-			w.stats.BusyMS += now - w.busySince
-			w.busySince = -1
-			return end, w.stuck(now)
-		}
-	}
-}
-
+// passSGLang decides one pass, and reports whether it had any effect.
 func (w *Worker) passSGLang(now float64) (end float64, effect bool) {
 	g := w.sg
 	w.passNo++
@@ -134,6 +118,9 @@ func (w *Worker) passSGLang(now float64) (end float64, effect bool) {
 		return end, false
 	}
 	w.stats.Passes++
+	if w.opt.Observe != nil {
+		w.opt.Observe(Pass{Start: now, End: end, Running: int32(len(w.running)), Waiting: int32(w.waiting.n), Blocks: w.kvLevel})
+	}
 	if w.ranger != nil && w.scheduled > 0 && !w.ranger.InRange(b) {
 		w.stats.OutOfRange++
 	}

@@ -88,6 +88,7 @@ type Worker struct {
 	logBase int64
 	plan    plan
 	closed  bool // the head of the queue stays out until a request leaves
+	inPass  bool // the last attempt at a pass had an effect
 
 	signals    []Signal
 	refused    []*Seq
@@ -140,6 +141,14 @@ func (w *Worker) Enqueue(s *Seq, now float64, begun bool) (end float64, moved bo
 		return 0, false
 	}
 	return w.cutPlan(now, begun), true
+}
+
+// active returns the blocks that somebody holds.
+func (w *Worker) active() int32 {
+	if w.sg != nil {
+		return w.sg.active(&w.Params)
+	}
+	return w.pool.active()
 }
 
 // Held returns how many of the leading blocks the pool holds.

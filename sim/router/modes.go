@@ -49,9 +49,7 @@ func (r *Router) byMode(q *Request) int32 {
 	}
 	switch r.Mode {
 	case RoundRobin:
-		i := r.turn % uint64(k)
-		r.turn++
-		return r.nth(int(i))
+		return r.inTurn(k)
 	case Random:
 		return r.nth(rng.Below(rng.Draw(r.seed, int(q.Row), rng.First), k))
 	case PowerOfTwo:

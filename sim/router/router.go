@@ -66,6 +66,7 @@ type Router struct {
 	outputs    *outputs // nil: answers are not counted
 	classes    classes
 	turn       uint64    // of round robin
+	byWorker   *turns    // nil where targets take turns alike
 	minus      bool      // the decode branch: credit comes off the decode term
 	absent     []bool    // by target: takes no requests
 	over       []bool    // by target: its worker is marked as overloaded
@@ -102,6 +103,7 @@ func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) 
 	for i := range targets {
 		r.batchLimit[i] = targets[i].batchLimit()
 	}
+	r.byWorker = newTurns(&p, targets)
 	if p.PrefillLoadModel {
 		r.decay = newDecay(n)
 	}

@@ -1,0 +1,183 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"routesim/reports/format"
+	"routesim/reports/plot"
+)
+
+// pareto draws TTFT against ITL, a dot for each point.
+func (d *data) pareto(r Request) ([]Named, error) {
+	if err := d.checkPoints(r.Points); err != nil {
+		return nil, err
+	}
+	x, y := metric("p90_itl_ms"), metric("p90_ttft_ms")
+	_, perY := d.unit(y)
+	cloud := &plot.Cloud{
+		X:     plot.Scale{Label: "\u2190 better   " + d.title(x)},
+		Y:     plot.Scale{Label: "\u2193 better   " + d.title(y)},
+		Front: true, Zoom: true,
+	}
+	overloaded := 0
+	for _, p := range d.order(r.Points) {
+		s := plot.Spot{X: d.means[p][x], Y: d.means[p][y] / perY, Mark: d.spotMark(p, r.Points), Label: d.name(p)}
+		if d.overloaded(p) {
+			s.Mark, s.Label = plot.MarkOverloaded, ""
+			overloaded++
+		}
+		cloud.Spots = append(cloud.Spots, s)
+	}
+	front := plot.Front(cloud.Spots)
+	for i := range cloud.Spots { // only those that matter have a label
+		s := &cloud.Spots[i]
+		if s.Mark == plot.Plain && !slices.Contains(front, *s) {
+			s.Label = ""
+		}
+	}
+	slices.SortStableFunc(cloud.Spots, func(a, b plot.Spot) int { return rank(&a) - rank(&b) })
+	cloud.Names = d.markNames(r.Points)
+	cloud.Note = d.labelNote()
+	if overloaded > 0 {
+		cloud.Note += " " + format.Plural(int64(overloaded), "overloaded setting") + " at the top edge, without a true value."
+	}
+	finding := d.paretoFinding(front, x, y, perY)
+	f, err := plot.Points(r.size(), d.caption(finding, "TTFT p90 against ITL p90, a dot for each setting, with the Pareto front."), cloud)
+	return []Named{{Name: "pareto_p90_ttft_p90_itl", Kind: Pareto, Figure: f}}, err
+}
+
+// rank orders spots: marked ones first, then those with a label, then others.
+func rank(s *plot.Spot) int {
+	order := []plot.Mark{plot.MarkChosen, plot.MarkDefault, plot.MarkPicked, plot.MarkReference, plot.MarkTied}
+	if i := slices.Index(order, s.Mark); i >= 0 {
+		return i
+	}
+	if s.Label != "" {
+		return len(order)
+	}
+	return len(order) + 1
+}
+
+// order lists the points that ran, without those that stand for another.
+func (d *data) order(_ []int) (out []int) {
+	for p := range d.s.Points {
+		if len(d.s.Points[p].Runs) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// spotMark returns the mark of a point in a scatter.
+func (d *data) spotMark(p int, picked []int) plot.Mark {
+	switch {
+	case slices.Contains(picked, p):
+		return plot.MarkPicked
+	case d.mark(p) != plot.Plain:
+		return d.mark(p)
+	case d.v != nil && slices.Contains(d.v.Tied, p):
+		return plot.MarkTied
+	}
+	return plot.Plain
+}
+
+func (d *data) markNames(picked []int) []plot.MarkName {
+	names := []plot.MarkName{
+		{Mark: plot.MarkChosen, Name: d.chosenName()}, {Mark: plot.MarkDefault, Name: "default"}, {Mark: plot.MarkReference, Name: "round robin"},
+		{Mark: plot.MarkTied, Name: "no difference from the best shown"}, {Mark: plot.Plain, Name: "other settings"},
+		{Mark: plot.MarkOverloaded, Name: "overloaded"},
+	}
+	if len(picked) > 0 {
+		names = append(names, plot.MarkName{Mark: plot.MarkPicked, Name: "picked"})
+	}
+	return names
+}
+
+func (d *data) labelNote() string {
+	if len(d.live) == 0 {
+		return ""
+	}
+	return "Labels: " + d.names() + "."
+}
+
+// paretoFinding says what the ends of the front cost each other.
+func (d *data) paretoFinding(front []plot.Spot, x, y int, perY float64) string {
+	switch len(front) {
+	case 0:
+		return "Every setting is overloaded"
+	case 1:
+		return fmt.Sprintf("No trade-off: %s is best for both TTFT and ITL", front[0].Label)
+	}
+	a, b := front[len(front)-1], front[0] // lowest TTFT, lowest ITL
+	return fmt.Sprintf("From %s to %s, TTFT p90 goes from %s to %s and ITL p90 from %s to %s", a.Label, b.Label,
+		d.write(y, a.Y*perY), d.write(y, b.Y*perY), d.write(x, a.X), d.write(x, b.X))
+}
+
+// balance draws how much is served from the cache against how unevenly the
+// workers are used.
+func (d *data) balance(r Request) ([]Named, error) {
+	if err := d.checkPoints(r.Points); err != nil {
+		return nil, err
+	}
+	x, y := metric("imbalance_busy"), metric("reuse_share")
+	cloud := &plot.Cloud{
+		X: plot.Scale{Label: "\u2190 better   load imbalance: busiest worker over the mean"},
+		Y: plot.Scale{Label: "\u2191 better   prefix reuse, % of prompt tokens"},
+	}
+	for _, p := range d.order(r.Points) {
+		s := plot.Spot{X: d.means[p][x], Y: d.means[p][y], Mark: d.spotMark(p, r.Points)}
+		if s.Mark != plot.Plain && s.Mark != plot.MarkTied {
+			s.Label = d.name(p)
+		}
+		cloud.Spots = append(cloud.Spots, s)
+	}
+	for _, p := range []int{d.extreme(x, true), d.extreme(x, false), d.extreme(y, true), d.extreme(y, false)} {
+		if p < 0 {
+			continue
+		}
+		for i := range cloud.Spots {
+			if s := &cloud.Spots[i]; s.Label == "" && s.X == d.means[p][x] && s.Y == d.means[p][y] {
+				s.Label = d.name(p)
+			}
+		}
+	}
+	slices.SortStableFunc(cloud.Spots, func(a, b plot.Spot) int { return rank(&a) - rank(&b) })
+	cloud.Names, cloud.Note = d.markNames(r.Points), d.labelNote()
+	f, err := plot.Points(r.size(), d.caption(d.balanceFinding(x, y), "Prefix reuse against load imbalance, a dot for each setting."), cloud)
+	return []Named{{Name: "balance", Kind: Balance, Figure: f}}, err
+}
+
+// extreme returns the point of the least or greatest mean of a metric, -1 for
+// none.
+func (d *data) extreme(m int, least bool) int {
+	best := -1
+	for p := range d.s.Points {
+		if p == d.s.Reference || !finite(d.means[p][m]) {
+			continue
+		}
+		if best < 0 || least && d.means[p][m] < d.means[best][m] || !least && d.means[p][m] > d.means[best][m] {
+			best = p
+		}
+	}
+	return best
+}
+
+func (d *data) balanceFinding(x, y int) string {
+	most, least := d.extreme(y, false), d.extreme(y, true)
+	if most < 0 || math.Abs(d.means[most][y]-d.means[least][y]) < 0.05 {
+		return "Prefix reuse is the same at every setting"
+	}
+	return fmt.Sprintf("%s reuses most (%s, imbalance %s), %s least (%s, imbalance %s)",
+		upper(d.point(most)), d.write(y, d.means[most][y]), d.write(x, d.means[most][x]),
+		d.point(least), d.write(y, d.means[least][y]), d.write(x, d.means[least][x]))
+}
+
+// upper begins a sentence.
+func upper(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
