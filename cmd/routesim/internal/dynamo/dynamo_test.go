@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,12 @@ func translateIn(table *settings.Table, text string) (*settings.Deployment, erro
 	}
 	return Translate(table, "m.yaml", objects, "")
 }
+
+// quiet is what is said of workers without KV events, and said everything that
+// is said of a deployment.
+const quiet = "publish no KV events"
+
+func said(d *settings.Deployment) []string { return append(slices.Clone(d.Details), d.Warnings...) }
 
 // given lists the values as NAME=TEXT, with the place behind an @ where wanted.
 func given(d *settings.Deployment) map[string]string {
@@ -89,7 +96,7 @@ func TestFrontendFlagsAndPools(t *testing.T) {
 	wantLine(t, d.Details, "DYN_ROUTER_TEMPERATURE", "no effect", "pools.yaml:22 wins")
 	wantLine(t, d.Details, "no effect on a replay", "--http-port", "(Frontend)")
 	wantLine(t, d.Warnings, "not understood", "--router-reset-states", "pools.yaml:27")
-	if has(d.Warnings, "blind") {
+	if has(said(d), quiet) {
 		t.Errorf("a warning speaks of a blind router: %v", d.Warnings)
 	}
 	if d.NoProfile != nil {
@@ -180,8 +187,11 @@ func TestMixedWorkersAndAnchors(t *testing.T) {
 
 func TestWorkersWithoutEvents(t *testing.T) {
 	d := read(t, "blind.yaml", "")
-	wantLine(t, d.Warnings, "workers Quiet (testdata/blind.yaml:15)", "--kv-events-config at testdata/blind.yaml:23", "blind")
-	wantLine(t, d.Warnings, "workers Silent (testdata/blind.yaml:24)", "no KV events are configured", "blind")
+	wantLine(t, said(d), "workers Quiet (testdata/blind.yaml:15)", "--kv-events-config at testdata/blind.yaml:23")
+	wantLine(t, said(d), "workers Silent (testdata/blind.yaml:24)", "no KV events are configured")
+	if got, _, _ := strings.Cut(given(d)["workers"], " "); got != "2@worker_kv_events=false,1@worker_kv_events=false" {
+		t.Errorf("workers: %s", got)
+	}
 	if d.NoProfile == nil || !strings.Contains(d.NoProfile.Error(), "testdata/blind.yaml:23: Quiet: found no GPU profile") {
 		t.Errorf("no profile: %v", d.NoProfile)
 	}
@@ -191,11 +201,11 @@ func TestWorkersWithoutEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if has(d.Warnings, "blind") {
+		if has(said(d), quiet) {
 			t.Errorf("%s: %v", args, d.Warnings)
 		}
 	}
-	if d, err := parsed(minimal); err != nil || !has(d.Warnings, "blind") {
+	if d, err := parsed(minimal); err != nil || !has(said(d), quiet) {
 		t.Errorf("no warning: %v, %v", d, err)
 	}
 }
@@ -231,7 +241,7 @@ func TestOtherEngines(t *testing.T) {
 		}
 	}
 	wantLine(t, d.Warnings, "--mem-fraction-static 0.8", "--num-gpu-blocks")
-	if has(d.Warnings, "blind") {
+	if has(said(d), quiet) {
 		t.Errorf("SGLang publishes where a publisher is named: %v", d.Warnings)
 	}
 	d = read(t, "trtllm.yaml", "")
@@ -243,7 +253,7 @@ func TestOtherEngines(t *testing.T) {
 			t.Errorf("%s: %q, expected %q", name, got[name], want)
 		}
 	}
-	if has(d.Warnings, "blind") {
+	if has(said(d), quiet) {
 		t.Errorf("TensorRT-LLM publishes by a switch: %v", d.Warnings)
 	}
 }
@@ -389,6 +399,7 @@ func TestResolving(t *testing.T) {
 
 	// Several components are groups of one fleet, and a flag wins over each.
 	fleet := strings.Replace(minimal, "  - name: W\n", "  - {name: V, type: worker, podTemplate: {spec: {nodeSelector: {gpu: h100}, containers: [{name: main, command: [python3, -m, dynamo.vllm], args: [--model, Qwen/Qwen3-8B, --max-num-seqs, '7']}]}}}\n  - name: W\n", 1)
+	fleet = strings.Replace(fleet, "[--router-mode, kv]", "[--router-mode, round-robin]", 1)
 	if _, err := resolve(fleet, nil); err == nil || !strings.HasPrefix(err.Error(), "m.yaml:13: W: found no GPU profile") {
 		t.Errorf("error %v", err)
 	}

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -61,6 +60,9 @@ func (t *translation) engineType() error {
 	}
 	w := t.workers[0]
 	s := setting(t.table, "engine_type")
+	if s == nil {
+		s = setting(t.table, "engine.backend")
+	}
 	if s != nil {
 		if _, ok := s.Kind.Parse(w.engine.name); ok {
 			t.given = append(t.given, give(s, w.engine.name, w.name, w.command.at))
@@ -150,14 +152,10 @@ func (t *translation) servedModel() {
 		name = w.served
 	}
 	s := setting(t.table, "model_name")
-	if s == nil || !name.exists() || !t.policyFile() {
+	if s == nil || !name.exists() || t.frontend == nil || !t.frontend.models {
 		return
 	}
 	t.given = append(t.given, give(s, name.text, w.name+": "+name.flag, name.at))
-}
-
-func (t *translation) policyFile() bool {
-	return slices.ContainsFunc(t.given, func(g settings.Given) bool { return g.Setting.Name == "router-policy-config" })
 }
 
 // alone takes the workers of the only component that has any, each value as a

@@ -17,6 +17,7 @@ type frontend struct {
 	table  *settings.Table
 	report *report
 	given  []settings.Given
+	models bool // the policy file has profiles of models
 }
 
 // give adds a value of a setting.
@@ -70,8 +71,12 @@ func (f *frontend) isSwitch(name string) bool {
 		_, is := s.Kind.(settings.Bool)
 		return is
 	}
-	return slices.Contains(asideSwitches(), strings.TrimPrefix(name, "no-"))
+	return name == resetStates || slices.Contains(asideSwitches(), strings.TrimPrefix(name, "no-"))
 }
+
+// resetStates is a flag of earlier versions that their documentation keeps: a
+// restart of the router begins with nothing.
+const resetStates = "router-reset-states"
 
 // flag takes one flag; the setting is nil if it sets none.
 func (f *frontend) flag(o *option) (*settings.Setting, error) {
@@ -80,8 +85,8 @@ func (f *frontend) flag(o *option) (*settings.Setting, error) {
 	case s == nil && (slices.Contains(asideFlags(), o.name) || slices.Contains(asideSwitches(), strings.TrimPrefix(o.name, "no-"))):
 		f.report.leave(f.component, dashed(o.name))
 		return nil, nil
-	case s == nil && o.name == "router-reset-states":
-		f.report.unknown(f.component, o.String(), o.at, "it empties the router at a restart, and Dynamo 1.6.1 has it no more")
+	case o.name == resetStates:
+		f.report.unknown(f.component, o.String(), o.at, "Dynamo 1.6.1 has it no more, and it matters at a restart of the router only")
 		return nil, nil
 	case s == nil:
 		f.report.unknown(f.component, o.String(), o.at, "")
@@ -215,8 +220,12 @@ func (f *frontend) mounted(file, field string, from place) (text string, fault e
 			"it in the same file or folder (or give --router-policy-config)")
 	}
 	key := itemKey(volume, inside)
-	if _, err := o.Content(key); err != nil {
+	content, err := o.Content(key)
+	if err != nil {
 		return file, err
+	}
+	if parts, err := manifest.Parse(o.File, content); err == nil && len(parts) > 0 {
+		f.models = parts[0].Get("models").Exists()
 	}
 	held := manifest.Held{File: o.File, Name: o.Name, Key: key}
 	if o.Namespace != "" {

@@ -63,10 +63,10 @@ func translate(table *settings.Table, path string, objects []manifest.Object, na
 	if err := t.router(); err != nil {
 		return nil, err
 	}
+	t.blind()
 	if err := t.fleet(); err != nil {
 		return nil, err
 	}
-	t.blind()
 	r.finish()
 	t.others()
 	return &settings.Deployment{Given: t.given, Warnings: r.warnings, Details: r.details, NoProfile: t.noProfile}, nil
@@ -164,11 +164,9 @@ func (t *translation) router() error {
 
 // frontends takes the number of Frontends, each with a router of its own.
 func (t *translation) frontends(n int) {
-	for _, name := range []string{"frontends", "router-replicas", "routers"} {
-		if s := setting(t.table, name); s != nil {
-			t.given = append(t.given, give(s, fmt.Sprint(n), t.frontend.name+": replicas", t.frontend.replicasAt))
-			return
-		}
+	if s := setting(t.table, "frontends"); s != nil {
+		t.given = append(t.given, give(s, fmt.Sprint(n), t.frontend.name+": replicas", t.frontend.replicasAt))
+		return
 	}
 	t.report.unknown(t.frontend.component, fmt.Sprintf("%d Frontends", n), t.frontend.replicasAt, "one router routes all requests")
 }
@@ -193,14 +191,24 @@ func (t *translation) blind() {
 		case w.events.exists():
 			why = w.events.flag + " at " + w.events.at.String() + " does not enable them"
 		}
-		t.report.warn(fmt.Sprintf("the workers %s publish no KV events (%s): the kv router of %s is blind to their caches and goes by load only", w, why, f.name))
-		t.silence(w)
+		text := fmt.Sprintf("the workers %s publish no KV events (%s)", w, why)
+		if setting(t.table, silent) == nil || pools {
+			t.report.warn(text + ": the kv router of " + f.name + " is blind to their caches and goes by load only")
+		}
+		if setting(t.table, silent) != nil {
+			t.report.detail("%s", text)
+			from := w.at
+			if w.events.exists() {
+				from = w.events.at
+			}
+			w.take(silent, fact{"false", w.events.flag, from})
+		}
 	}
 }
 
-// silence tells a replay which workers publish no events, where it has a
-// setting for that.
-func (t *translation) silence(*worker) {}
+// silent is the setting of workers that publish no KV events, in snake case. A
+// run that has it warns of such workers itself.
+const silent = "worker_kv_events"
 
 // others notes the documents that are neither the deployment nor anything it
 // refers to.
