@@ -1,0 +1,14 @@
+package page
+
+import "testing"
+
+func TestSqueeze(t *testing.T) {
+	const text = "\t// a remark\n\tconst a = 'x = y; // z' + `p, ${q} = r`;\n\n\t/* a line */\n\ta { b: c , d }\nif (a - -b && c) d = \"e \\\" = f\";\n"
+	const want = "const a='x = y; // z'+`p, ${q} = r`;\na{b:c,d}\nif(a- -b&&c)d=\"e \\\" = f\";\n"
+	if got := squeeze(text, scriptSigns); got != want {
+		t.Errorf("squeezed to\n%s\nexpected\n%s", got, want)
+	}
+	if n := len(squeeze(styleText, styleSigns)) + len(squeeze(plotsText+scriptText, scriptSigns)); n > 45000 {
+		t.Errorf("style and script have %d bytes, expected at most 45,000", n)
+	}
+}
