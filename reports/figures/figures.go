@@ -5,6 +5,7 @@
 package figures
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,6 +61,10 @@ func All(s *sweepdata.Sweep, v *verdict.Verdict, series Series) ([]Named, error)
 			continue
 		}
 		list, err := d.draw(Request{Kind: kind})
+		var none nothing
+		if errors.As(err, &none) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("figure %s: %w", kind, err)
 		}
@@ -101,6 +106,14 @@ func (d *data) lacks(kind string) string {
 		return "found no workers over time, expected those of at least one run"
 	}
 	return ""
+}
+
+// nothing says that there is no value to draw.
+type nothing string
+
+// Error implements error.
+func (n nothing) Error() string {
+	return string(n) + ": found no value to draw, expected at least one point that ran and kept up"
 }
 
 func (d *data) draw(r Request) ([]Named, error) {

@@ -7,6 +7,7 @@ import (
 
 	"routesim/reports/format"
 	"routesim/reports/plot"
+	"routesim/reports/verdict"
 )
 
 // goodput draws the share of requests within the SLA against a setting: the
@@ -35,8 +36,11 @@ func (d *data) goodput(r Request) ([]Named, error) {
 		p.Words = d.s.Axes[axis].Values
 	}
 	if d.grid() {
-		for _, l := range d.lines(axis, m) {
-			t := d.trend(&l, axis, m)
+		lines := d.lines(axis, m)
+		place := d.places(axis, &lines[0], m)
+		p.Words = arranged(p.Words, place)
+		for _, l := range lines {
+			t := d.trend(&l, axis, m, place)
 			for i := range t.Lo {
 				t.Lo[i], t.Hi[i] = max(t.Lo[i], 0), min(t.Hi[i], 100)
 			}
@@ -45,6 +49,9 @@ func (d *data) goodput(r Request) ([]Named, error) {
 		}
 	} else {
 		p.Trends = d.scattered(axis, m)
+	}
+	if !slices.ContainsFunc(p.Trends, func(t plot.Trend) bool { return slices.ContainsFunc(t.Y, finite) }) {
+		return nil, nothing("goodput against " + d.s.Axes[axis].Name)
 	}
 	if t := d.target(); t > 0 {
 		p.Bound, p.BoundLabel = t, "target "+format.Fixed(t, 0)+" %"
@@ -88,7 +95,7 @@ func (d *data) slo() string {
 // goodputFinding says how far the target is kept, or where most requests are
 // within the SLA.
 func (d *data) goodputFinding(axis, m int) string {
-	name := d.s.Axes[axis].Name
+	name := verdict.Short(d.s.Axes[axis].Name)
 	among := d.alongDefault(axis)
 	if len(among) < 2 {
 		among = d.bestAlong(axis, m)

@@ -2,8 +2,10 @@ package figures
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 
 	"routesim/reports/format"
@@ -32,6 +34,7 @@ func (d *data) knobs(r Request) (out []Named, err error) {
 			return nil, fmt.Errorf("metric: found %q, expected the name of a metric or of its family", r.Metric)
 		}
 	}
+	var none nothing
 	for _, a := range axes {
 		for _, f := range families {
 			metrics := []int{single}
@@ -39,11 +42,17 @@ func (d *data) knobs(r Request) (out []Named, err error) {
 				metrics = d.familyMetrics(f)
 			}
 			n, err := d.knob(a, f, metrics, r)
+			if errors.As(err, &none) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, n)
 		}
+	}
+	if len(out) == 0 {
+		return nil, none
 	}
 	return out, nil
 }
@@ -156,27 +165,35 @@ func (d *data) lines(axis, m int) (out []line) {
 			out = append(out, l)
 		}
 	}
+	if len(d.live) < 2 {
+		add("", plot.Chosen, d.defaults())
+		return out
+	}
 	others := "the other setting"
 	if len(d.live) > 2 {
 		others = "the others"
 	}
-	byDefault, byChosen, role := others+" at the default", others+" as chosen", plot.Default
-	if len(d.live) < 2 {
-		byDefault, byChosen = "", ""
+	if c := d.chosen(); c >= 0 && c != d.s.Reference && !d.sameElsewhere(axis, d.s.Points[c].Values) {
+		add(others+" as chosen", plot.Chosen, d.s.Points[c].Values)
 	}
-	if c := d.chosen(); c >= 0 && c != d.s.Reference {
-		add(byChosen, plot.Chosen, d.s.Points[c].Values)
-	} else {
-		role = plot.Chosen
-	}
-	add(byDefault, role, d.defaults())
-	if len(out) == 1 && len(d.live) > 1 {
+	add(others+" at the default", plot.Default, d.defaults())
+	if len(out) == 1 {
 		out[0].role = plot.Chosen
 	}
 	if len(d.live) > 2 || len(out) == 0 {
 		out = append(out, line{name: "best over " + others, role: plot.Extra1, points: d.bestAlong(axis, m)})
 	}
 	return out
+}
+
+// sameElsewhere reports whether values are the default's but for one axis.
+func (d *data) sameElsewhere(axis int, values []string) bool {
+	for i, v := range d.defaults() {
+		if i != axis && slices.Contains(d.live, i) && values[i] != v {
+			return false
+		}
+	}
+	return true
 }
 
 // bestAlong returns for each value of an axis the point of the best mean.
@@ -210,13 +227,54 @@ func (d *data) better(m int, a, b float64) bool {
 	return a < b
 }
 
+// places returns the place of each value of an axis: words stand in the order
+// of a metric along a walk, the best first, and those without a value last.
+func (d *data) places(axis int, l *line, m int) []int {
+	order := make([]int, len(d.s.Axes[axis].Values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := d.sortKey(l.points[a], m), d.sortKey(l.points[b], m)
+		return cmp.Compare(x, y)
+	})
+	place := make([]int, len(order))
+	for at, i := range order {
+		place[i] = at
+	}
+	return place
+}
+
+// sortKey is less for better means.
+func (d *data) sortKey(point, m int) float64 {
+	switch {
+	case point < 0 || !finite(d.means[point][m]) || d.overloaded(point):
+		return math.Inf(1)
+	case d.metrics[m].Better > 0:
+		return -d.means[point][m]
+	}
+	return d.means[point][m]
+}
+
+// arranged puts words in their places.
+func arranged(words []string, place []int) []string {
+	if words == nil {
+		return nil
+	}
+	out := make([]string, len(words))
+	for i, at := range place {
+		out[at] = words[i]
+	}
+	return out
+}
+
 // trend turns a walk into what is drawn of a metric.
-func (d *data) trend(l *line, axis, m int) plot.Trend {
+func (d *data) trend(l *line, axis, m int, place []int) plot.Trend {
 	_, per := d.unit(m)
 	t := plot.Trend{Role: l.role}
 	nan := math.NaN()
 	for i, p := range l.points {
-		x := float64(i)
+		x := float64(place[i])
 		if n := d.s.Axes[axis].Numbers; n != nil {
 			x = n[i]
 		}
@@ -292,18 +350,23 @@ func (d *data) knob(axis int, family string, metrics []int, r Request) (Named, e
 			p.Words = d.s.Axes[axis].Values
 		}
 		if d.grid() {
-			for _, l := range d.lines(axis, m) {
-				t := d.trend(&l, axis, m)
+			lines := d.lines(axis, m)
+			place := d.places(axis, &lines[0], metrics[0])
+			p.Words = arranged(p.Words, place)
+			for _, l := range lines {
+				t := d.trend(&l, axis, m, place)
 				t.Dots = p.Words != nil
 				p.Trends = append(p.Trends, t)
 			}
 		} else {
 			p.Trends = d.scattered(axis, m)
 		}
-		panels = append(panels, p)
+		if slices.ContainsFunc(p.Trends, func(t plot.Trend) bool { return slices.ContainsFunc(t.Y, finite) }) {
+			panels = append(panels, p)
+		}
 	}
 	if len(panels) == 0 {
-		return Named{}, fmt.Errorf("metric %s: found no value of it, expected at least one", family)
+		return Named{}, nothing(d.familyTitle(family) + " against " + d.s.Axes[axis].Name)
 	}
 	columns := min(2, len(panels))
 	rows := (len(panels) + columns - 1) / columns
@@ -336,7 +399,12 @@ func (d *data) familyTitle(family string) string {
 
 // caption puts a finding and what was run together.
 func (d *data) caption(finding, what string) plot.Caption {
-	return plot.Caption{Title: finding, Subtitle: d.subtitle(), Alt: what + " " + finding + "."}
+	return plot.Caption{Title: unbroken(finding), Subtitle: d.subtitle(), Alt: what + " " + finding + "."}
+}
+
+// unbroken keeps numbers and their units on one line.
+func unbroken(text string) string {
+	return regexp.MustCompile(`(\d) (%|pp|ms|s|min)\b|(\d) (%)`).ReplaceAllString(text, "$1$3\u00a0$2$4")
 }
 
 // bandNote explains the intervals of panels that have any.
@@ -416,10 +484,31 @@ func (d *data) knobFinding(axis, m int) string {
 	case !c.ok:
 		return fmt.Sprintf("%s is best at %s %s: %s", title, name, value, d.write(m, d.means[best][m]))
 	case c.judged && !c.shown:
-		return fmt.Sprintf("%s: no difference shown for any %s (best: %s, %s)", title, name, value, percent(c.mean, 1, d.changeUnit(m)))
+		return d.noneBetter(among, m, name)
 	default:
 		return fmt.Sprintf("%s is best at %s %s: %s, %s against the default", title, name, value, d.write(m, d.means[best][m]), percent(c.mean, 1, d.changeUnit(m)))
 	}
+}
+
+// noneBetter says that no value of a setting is shown to be better than the
+// default, and which is shown to be worst.
+func (d *data) noneBetter(among []int, m int, name string) string {
+	worst := -1
+	for _, p := range among {
+		if c := d.change(p, m); c.ok && c.shown && !d.overloaded(p) && (worst < 0 || d.better(m, d.means[worst][m], d.means[p][m])) {
+			worst = p
+		}
+	}
+	if worst < 0 {
+		return fmt.Sprintf("%s: no difference shown for any %s", d.metrics[m].Title, name)
+	}
+	value := ""
+	for a := range d.s.Axes {
+		if verdict.Short(d.s.Axes[a].Name) == name {
+			value = d.s.Points[worst].Values[a]
+		}
+	}
+	return fmt.Sprintf("%s: no %s is shown to beat the default; %s is worst, %s", d.metrics[m].Title, name, value, percent(d.change(worst, m).mean, 1, d.changeUnit(m)))
 }
 
 // alongDefault returns the points along an axis with all else at the default.

@@ -203,8 +203,14 @@ func (d *data) overlaps(r Request) (out []Named, err error) {
 			continue
 		}
 		share := func(n int) string { return format.Percent(float64(n)/float64(len(pairs))) + " %" }
-		c := d.caption(fmt.Sprintf("The prefix overlap is as predicted for %s of requests, less for %s, more for %s", share(equal), share(over), share(under)),
-			"Found over predicted prefix overlap, a dot for each request.")
+		finding := fmt.Sprintf("Prefix overlap as predicted for %s of requests", share(equal))
+		if over*2000 > len(pairs) {
+			finding += ", less for " + share(over)
+		}
+		if under*2000 > len(pairs) {
+			finding += ", more for " + share(under)
+		}
+		c := d.caption(finding, "Found over predicted prefix overlap, a dot for each request.")
 		c.Subtitle = fmt.Sprintf("%s, seed %d; %s", d.called(p), seed, c.Subtitle)
 		size := plot.Square()
 		if r.Readme {

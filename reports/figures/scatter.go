@@ -111,8 +111,8 @@ func (d *data) paretoFinding(front []plot.Spot, x, y int, perY float64) string {
 		return fmt.Sprintf("No trade-off: %s is best for both TTFT and ITL", front[0].Label)
 	}
 	a, b := front[len(front)-1], front[0] // lowest TTFT, lowest ITL
-	return fmt.Sprintf("From %s to %s, TTFT p90 goes from %s to %s and ITL p90 from %s to %s", a.Label, b.Label,
-		d.write(y, a.Y*perY), d.write(y, b.Y*perY), d.write(x, a.X), d.write(x, b.X))
+	return fmt.Sprintf("%s: TTFT p90 %s, ITL p90 %s; %s: %s, %s", a.Label,
+		d.write(y, a.Y*perY), d.write(x, a.X), b.Label, d.write(y, b.Y*perY), d.write(x, b.X))
 }
 
 // balance draws how much is served from the cache against how unevenly the
@@ -126,7 +126,11 @@ func (d *data) balance(r Request) ([]Named, error) {
 		X: plot.Scale{Label: "\u2190 better   load imbalance: busiest worker over the mean"},
 		Y: plot.Scale{Label: "\u2191 better   prefix reuse, % of prompt tokens"},
 	}
+	cloud.X.From, cloud.X.To = 1, 1.05 // no worker is busier than all: 1 is the best
 	for _, p := range d.order(r.Points) {
+		if v := d.means[p][x]; finite(v) {
+			cloud.X.To = math.Max(cloud.X.To, 1+(v-1)*1.08)
+		}
 		s := plot.Spot{X: d.means[p][x], Y: d.means[p][y], Mark: d.spotMark(p, r.Points)}
 		if s.Mark != plot.Plain && s.Mark != plot.MarkTied {
 			s.Label = d.name(p)
@@ -169,9 +173,10 @@ func (d *data) balanceFinding(x, y int) string {
 	if most < 0 || math.Abs(d.means[most][y]-d.means[least][y]) < 0.05 {
 		return "Prefix reuse is the same at every setting"
 	}
-	return fmt.Sprintf("%s reuses most (%s, imbalance %s), %s least (%s, imbalance %s)",
-		upper(d.point(most)), d.write(y, d.means[most][y]), d.write(x, d.means[most][x]),
-		d.point(least), d.write(y, d.means[least][y]), d.write(x, d.means[least][x]))
+	even, uneven := d.extreme(x, true), d.extreme(x, false)
+	return fmt.Sprintf("Prefix reuse from %s (%s) to %s (%s), imbalance %s to %s",
+		d.write(y, d.means[least][y]), d.name(least), d.write(y, d.means[most][y]), d.name(most),
+		d.write(x, d.means[even][x]), d.write(x, d.means[uneven][x]))
 }
 
 // upper begins a sentence.

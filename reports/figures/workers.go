@@ -35,17 +35,19 @@ func (d *data) workers(r Request) (out []Named, err error) {
 		}
 	}
 	var running, waiting int32
+	var use float32
 	for _, p := range points {
 		s := d.series[p]
 		if s == nil {
 			return nil, fmt.Errorf("point %s: found no workers over time, expected those of a run of it", d.s.Points[p].ID)
 		}
 		for i := range s.Workers {
+			use = max(use, mostUse(s.Workers[i].KV))
 			running, waiting = max(running, most(s.Workers[i].Running)), max(waiting, most(s.Workers[i].Waiting))
 		}
 	}
 	for _, p := range points {
-		f, err := d.strips(p, d.series[p], running, waiting)
+		f, err := d.strips(p, d.series[p], niceShare(use), running, waiting)
 		if err != nil {
 			return nil, err
 		}
@@ -61,10 +63,27 @@ func most(values []int32) int32 {
 	return slices.Max(values)
 }
 
+func mostUse(values []float32) (m float32) {
+	for _, v := range values {
+		m = max(m, v)
+	}
+	return m
+}
+
+// niceShare returns the end of a scale of shares that shows the largest one.
+func niceShare(most float32) float64 {
+	for _, percent := range []float64{1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 30, 40, 50, 60, 80} {
+		if float64(most) <= percent/100 {
+			return percent / 100
+		}
+	}
+	return 1
+}
+
 // strips draws the workers of one run.
-func (d *data) strips(p int, s *sweepdata.WorkerSeries, running, waiting int32) (*plot.Figure, error) {
+func (d *data) strips(p int, s *sweepdata.WorkerSeries, use float64, running, waiting int32) (*plot.Figure, error) {
 	shown := shownWorkers(s)
-	kv := plot.StripGroup{Title: "KV use, share of KV blocks, mean", Top: 1, TopLabel: "100 %"}
+	kv := plot.StripGroup{Title: "KV use, share of KV blocks, mean", Top: use, TopLabel: format.Fixed(100*use, 0) + " %"}
 	run := plot.StripGroup{Title: "running requests, most", Top: float64(running), TopLabel: format.Count(int64(running))}
 	wait := plot.StripGroup{Title: "requests left waiting, most", Top: float64(waiting), TopLabel: format.Count(int64(waiting))}
 	for _, w := range shown {
@@ -83,7 +102,7 @@ func (d *data) strips(p int, s *sweepdata.WorkerSeries, running, waiting int32) 
 		label, per = "time, min", 60_000
 	}
 	c := d.caption(workersFinding(d.called(p), s), "KV use, running and waiting requests of each worker over time.")
-	c.Subtitle = fmt.Sprintf("%s, seed %d; %s", d.called(p), d.s.Points[p].Runs[0].Seed, c.Subtitle)
+	c.Subtitle = fmt.Sprintf("seed %d; %s", d.s.Points[p].Runs[0].Seed, c.Subtitle)
 	return plot.Strips(plot.StripSize(3, len(shown)), c, label, s.Width*sweepdata.SeriesBuckets/per, note, kv, run, wait)
 }
 
