@@ -80,7 +80,7 @@ func (b *blocks) name() string {
 	if b.ms == 0 {
 		return "neighbouring requests"
 	}
-	return fmt.Sprintf("%s s of arrivals", number(b.ms/1000))
+	return fmt.Sprintf("%s s of arrivals", given(b.ms/1000))
 }
 
 // whole returns the blocks that make up the trace, and quarter those of one of

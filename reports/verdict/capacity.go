@@ -146,7 +146,7 @@ func (j *judge) holding(r *Reading, axis string, hard func(*Load) float64) int {
 func (j *judge) describe(r *Reading) {
 	what := "keeps up with this load"
 	if j.s.SLA.Target > 0 {
-		what = fmt.Sprintf("serves %s %% of requests within %s", number(100*j.s.SLA.Target), j.slo())
+		what = fmt.Sprintf("serves %s %% of requests within %s", given(100*j.s.SLA.Target), j.slo())
 	}
 	varied := func(axis string) bool {
 		return slices.ContainsFunc(j.d.load, func(a int) bool { return j.s.Axes[a].Name == axis })
@@ -170,7 +170,7 @@ func (j *judge) describe(r *Reading) {
 			heads = append(heads, "At no rate tried does this fleet hold: none "+rest+".")
 		} else {
 			l := &r.Loads[r.Fastest]
-			text := fmt.Sprintf("This fleet holds up to %s× the rate", number(l.Rate))
+			text := fmt.Sprintf("This fleet holds up to %s× the rate", given(l.Rate))
 			if !slices.ContainsFunc(r.Loads, func(o Load) bool { return o.Rate > l.Rate }) {
 				text += " (the highest tried)"
 			}

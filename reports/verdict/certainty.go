@@ -81,7 +81,7 @@ func (j *judge) trust() string {
 		p := &j.s.Profiles[i]
 		text := "Worker model " + p.ID + ": never compared with servers."
 		if e := p.HeldOut; e != nil {
-			text = fmt.Sprintf("Worker model %s: median error against servers TTFT %s %%, TPOT %s %% (%s).", p.ID, number(e.TTFT[0]), number(e.TPOT[0]), plural(e.Runs, "held-out run"))
+			text = fmt.Sprintf("Worker model %s: median error against servers TTFT %s %%, TPOT %s %% (%s).", p.ID, given(e.TTFT[0]), given(e.TPOT[0]), plural(e.Runs, "held-out run"))
 		}
 		if !slices.Contains(parts, text) {
 			parts = append(parts, text)
@@ -126,7 +126,7 @@ func (j *judge) added() {
 	for a := range j.s.Axes {
 		axis := &j.s.Axes[a]
 		if x := numberOf(j.s.Points[v.Chosen].Values[a]); x > axis.Documented {
-			add("%s above %s is accepted by Dynamo but not documented.", axis.Name, number(axis.Documented))
+			add("%s above %s is accepted by Dynamo but not documented.", axis.Name, given(axis.Documented))
 		}
 	}
 	if v.Chosen == v.Default || j.x[v.Chosen] == nil {
@@ -140,7 +140,7 @@ func (j *judge) added() {
 		}
 	}
 	if e := j.modelError(); e > 0 && d.OK && d.Kind == Relative && e > math.Abs(d.Mean) {
-		add("Profile error %s %%: larger than the gain, so trust the direction, not the size.", number(e))
+		add("Profile error %s %%: larger than the gain, so trust the direction, not the size.", given(e))
 	}
 	m := j.d.byName["completed"]
 	if a, b := v.Points[v.Default].Mean[m], v.Points[v.Chosen].Mean[m]; a != b {

@@ -72,7 +72,7 @@ func (j *judge) setState() {
 	case v.Chosen != v.Default:
 		j.better(j.of(v.Chosen), j.of)
 		v.Rerun = j.rerun()
-	case v.Best == v.Default && len(j.worse()) > 0:
+	case len(j.worse()) > 0 && (v.Best == v.Default || 2*len(j.worse()) > len(j.candidates())):
 		j.keep()
 	default:
 		j.tie()
@@ -192,7 +192,7 @@ func (j *judge) relief(perMinute float64) string {
 	if !(speedup > 0) {
 		speedup = 1
 	}
-	return fmt.Sprintf("Add workers%s or lower the rate to %s×.", workers, number(math.Floor(100*speedup*served/rate)/100))
+	return fmt.Sprintf("Add workers%s or lower the rate to %s×.", workers, given(math.Floor(100*speedup*served/rate)/100))
 }
 
 // arrivalRate is the mean of what comes in, in requests/s of the run.

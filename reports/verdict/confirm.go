@@ -74,6 +74,7 @@ func newRetrial(j *judge, fresh map[int][]sweepdata.Run) (*retrial, error) {
 		r.x[p] = x
 	}
 	r.seeds = newDraws(seedStream, j.o.Resamples, r.n, r.n)
+	j.only = func(p int) bool { return r.x[p] != nil }
 	return r, nil
 }
 

@@ -81,12 +81,18 @@ func guards() []string {
 	return []string{"p90_ttft_ms", "p90_itl_ms", "p90_e2e_ms", "output_rate_tps"}
 }
 
-// costs are the metrics in which a point is shown to be worse: guards first,
-// then reuse and balance, then the others.
+// costShare is the part of the smallest effect worth a change from which on a
+// loss is named.
+const costShare = 0.5
+
+// costs are the metrics in which a point is shown to be worse by enough to be
+// named: guards first, then reuse and balance, then the others.
 func (j *judge) costs(f *figures) (list []int) {
 	seen := make([]bool, len(j.metrics))
 	add := func(m int) {
-		if !seen[m] && m != j.v.Objective && f.diff[m].Better < 0 {
+		d := &f.diff[m]
+		large := d.Kind == Plain || math.Abs(d.Mean) >= costShare*j.v.Smallest
+		if !seen[m] && m != j.v.Objective && d.Better < 0 && large {
 			list = append(list, m)
 		}
 		seen[m] = true

@@ -37,6 +37,8 @@ type judge struct {
 	// quarters holds the objective by point and quarter of the trace, known where
 	// the objective can be had over traffic.
 	quarters [][4]float64
+	// only restricts the other point of a trade, nil for no restriction.
+	only func(point int) bool
 }
 
 // cloud holds a point's resamples over traffic by measure, scaled to the means

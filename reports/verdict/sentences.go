@@ -45,7 +45,7 @@ func (j *judge) bestFor(guard int) int {
 	for _, p := range j.v.Order {
 		q := &j.v.Points[p]
 		gain := (q.Mean[guard] - j.v.Points[best].Mean[guard]) * float64(j.metrics[guard].Better)
-		if p != j.v.Default && q.Diff[guard].Better > 0 && gain > 0 {
+		if p != j.v.Default && q.Diff[guard].Better > 0 && gain > 0 && (j.only == nil || j.only(p)) {
 			best = p
 		}
 	}
@@ -109,7 +109,7 @@ func unsigned(text string) string {
 func (j *judge) costSentence(f *figures) string {
 	costs := j.costs(f)
 	if len(costs) == 0 {
-		return "Costs: nothing this sweep measured got worse."
+		return fmt.Sprintf("Costs: nothing this sweep measured got worse by %s %% or more.", given(j.v.Smallest*costShare))
 	}
 	var parts []string
 	for _, m := range costs {
@@ -204,9 +204,9 @@ func (j *judge) slo() string {
 	}{{"TTFT", s.TTFT}, {"ITL", s.ITL}, {"E2E", s.E2E}} {
 		switch {
 		case b.ms >= 1000:
-			parts = append(parts, b.name+" "+number(b.ms/1000)+" s")
+			parts = append(parts, b.name+" "+given(b.ms/1000)+" s")
 		case b.ms > 0:
-			parts = append(parts, b.name+" "+number(b.ms)+" ms")
+			parts = append(parts, b.name+" "+given(b.ms)+" ms")
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -258,7 +258,7 @@ func (j *judge) why(p int, d *Diff) string {
 	case d.Better < 0:
 		return text + ", worse"
 	}
-	return text + ", smaller than " + number(j.v.Smallest) + verbIf(d.Kind == Relative, " %") + verbIf(d.Kind == Share, " pp")
+	return text + ", smaller than " + given(j.v.Smallest) + verbIf(d.Kind == Relative, " %") + verbIf(d.Kind == Share, " pp")
 }
 
 // visible says what effect would have been seen at a point.

@@ -22,7 +22,7 @@ func (j *judge) sloMiss() {
 	v.State, v.Chosen = SLOMiss, closest
 	v.Label = "closest, not sufficient"
 	v.Headline = fmt.Sprintf("No setting meets %s. Closest: %s, %s %% within it.", j.slo(), v.Points[closest].Knobs, fixed(v.Points[closest].Mean[share], 1))
-	v.Evidence = fmt.Sprintf("Needed %s %%.", number(100*j.s.SLA.Target))
+	v.Evidence = fmt.Sprintf("Needed %s %%.", given(100*j.s.SLA.Target))
 	if limit := j.limit(closest); limit != "" {
 		v.Evidence += " " + limit
 	}
@@ -86,5 +86,5 @@ func (j *judge) slower() string {
 	if l.Best < 0 || !l.Holds {
 		return ""
 	}
-	return fmt.Sprintf("At %s× the rate %s reaches %s %%.", number(l.Rate), j.v.Points[l.Best].Knobs, fixed(l.Within, 1))
+	return fmt.Sprintf("At %s× the rate %s reaches %s %%.", given(l.Rate), j.v.Points[l.Best].Knobs, fixed(l.Within, 1))
 }

@@ -35,45 +35,50 @@ const (
 const (
 	fineShift = 14                      // bits of a float32 dropped by a fine bin: 512 bins per octave
 	fineBins  = 0x7f7fffff >> fineShift // all positive float32 but those near the greatest
-	bodyBins  = 400                     // coarse bins that would hold all values
-	tailBins  = 2048                    // the same for the slowest tenth, whose percentiles are of interest
+	bodyBins  = 100                     // coarse bins that would hold all values
+	tailBins  = 400                     // the same for the slowest tenth, whose percentiles are of interest
 )
 
 // histogram counts values by coarse bin and block. A coarse bin is a run of fine
 // bins with about as many values as each other one.
 type histogram struct {
-	coarse []uint16  // by fine bin
+	low    int       // fine bin that the table begins with
+	coarse []uint16  // by fine bin from low on; the last one stands for all above
 	edge   []float64 // ms, where each coarse bin begins, and the last one's end
 	counts []int32   // [bin*cells+cell], later cumulated over bins and blocks
 }
 
-func fineBin(v float32) uint32 {
+func fineBin(v float32) int {
 	if !(v > 0) {
 		return 0
 	}
-	return min(math.Float32bits(v)>>fineShift, fineBins-1)
+	return int(min(math.Float32bits(v)>>fineShift, fineBins-1))
 }
 
 func fineEdge(bin int) float64 {
 	return float64(math.Float32frombits(uint32(bin) << fineShift))
 }
 
-// shape chooses the coarse bins after a sample of the values.
+// shape chooses the coarse bins after a sample of the values. fine is scratch.
 func (h *histogram) shape(sample []float32, cells int, fine []int32) {
-	clear(fine)
-	total := 0
+	low, high, total := fineBins, 0, 0
 	for _, v := range sample {
 		if v == v {
-			fine[fineBin(v)]++
+			low, high = min(low, fineBin(v)), max(high, fineBin(v))
 			total++
 		}
 	}
-	if h.coarse == nil {
-		h.coarse = make([]uint16, fineBins)
+	low = min(low, high)
+	h.low, h.coarse = low, h.coarse[:0]
+	clear(fine[low : high+1])
+	for _, v := range sample {
+		if v == v {
+			fine[fineBin(v)]++
+		}
 	}
-	h.edge = append(h.edge[:0], 0)
+	h.edge = append(h.edge[:0], fineEdge(low))
 	inBin, before := 0, 0
-	for i := range fine {
+	for i := low; i <= high; i++ {
 		quota := max(total/bodyBins, 1)
 		if 10*before >= 9*total {
 			quota = max(total/tailBins, 1)
@@ -82,19 +87,14 @@ func (h *histogram) shape(sample []float32, cells int, fine []int32) {
 			h.edge = append(h.edge, fineEdge(i))
 			inBin = 0
 		}
-		h.coarse[i] = uint16(len(h.edge) - 1)
+		h.coarse = append(h.coarse, uint16(len(h.edge)-1))
 		inBin += int(fine[i])
 		before += int(fine[i])
-		if before == total && fine[i] > 0 { // what is slower in other runs has a bin of its own
-			h.edge = append(h.edge, fineEdge(i+1))
-			for j := i + 1; j < fineBins; j++ {
-				h.coarse[j] = uint16(len(h.edge) - 1)
-			}
-			break
-		}
 	}
-	last := h.edge[len(h.edge)-1]
-	h.edge = append(h.edge, 2*last)
+	// What is slower in other runs has a bin of its own.
+	h.edge = append(h.edge, fineEdge(high+1))
+	h.coarse = append(h.coarse, uint16(len(h.edge)-1))
+	h.edge = append(h.edge, 2*fineEdge(high+1))
 	size := (len(h.edge) - 1) * cells
 	if cap(h.counts) < size {
 		h.counts = make([]int32, size)
@@ -106,7 +106,8 @@ func (h *histogram) shape(sample []float32, cells int, fine []int32) {
 func (h *histogram) bins() int { return len(h.edge) - 1 }
 
 func (h *histogram) add(v float32, cell int32, cells int) {
-	h.counts[int(h.coarse[fineBin(v)])*cells+int(cell)]++
+	i := min(max(fineBin(v)-h.low, 0), len(h.coarse)-1)
+	h.counts[int(h.coarse[i])*cells+int(cell)]++
 }
 
 // close turns the counts by bin and cell into counts up to a bin by block.
