@@ -37,7 +37,7 @@ costs of every candidate on both sides.
 files that it writes: the baseline and, beside it, its decisions.
 
 A scenario takes every setting of routesim replay. The environment is never
-read. The format of suites is described in testdata/gate/README.md.`
+read. The format of suites is described in reports/gate/README.md.`
 
 const gateExample = `  routesim gate --suite gate.yaml --update
   routesim gate --suite gate.yaml
@@ -134,9 +134,9 @@ func (o *gateOptions) run(cmd *cobra.Command) error {
 		}
 		defer dir.discard()
 	}
-	base, missing, err := readBaseline(path)
-	if err != nil && !o.update {
-		return err
+	base, missing, unreadable := readBaseline(path)
+	if unreadable != nil && !o.update {
+		return unreadable
 	}
 	runs, err := newGateRuns(settings.NewTable(), suite, o.offset)
 	if err != nil {
@@ -153,7 +153,7 @@ func (o *gateOptions) run(cmd *cobra.Command) error {
 		runs.warn(cmd.ErrOrStderr())
 	}
 	if o.update {
-		return o.rewrite(cmd, path, suite, base, err, outcomes)
+		return o.rewrite(cmd, path, suite, base, unreadable, outcomes)
 	}
 	readDecisions(cmd.ErrOrStderr(), base, o.quiet)
 	return o.report(cmd, dir, gate.Judge(suite, base, outcomes, version+mutant, o.judging(path)))

@@ -207,8 +207,12 @@ func (c *Collector) Decided(_, _ int32, costs []router.Terms) {
 		c.fleet = len(costs)
 	}
 	c.full = c.full || !c.Details || len(costs) != c.fleet || len(c.costs)+len(costs) > mostCosts
-	if !c.full {
-		c.costs = append(c.costs, costs...)
+	if c.full {
+		return
+	}
+	for i := range costs { // no more than what files of decisions hold
+		t := &costs[i]
+		c.costs = append(c.costs, router.Terms{Prefill: t.Prefill, Credit: t.Credit, Decode: t.Decode, Request: t.Request, Cost: t.Cost})
 	}
 }
 

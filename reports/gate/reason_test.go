@@ -1,11 +1,14 @@
 package gate
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"routesim/sim/router"
 )
 
 // TestDiverge finds what differs first, and says why.
@@ -97,4 +100,31 @@ func TestDivergeAgainstModel(t *testing.T) {
 			t.Fatalf("decision %d, expected %d", got, want)
 		}
 	})
+}
+
+// TestCollectorKeepsWhatIsWritten compares a collected table with the same one
+// written and read back: nothing of a cost may get lost on the way, or all of
+// them would seem to differ.
+func TestCollectorKeepsWhatIsWritten(t *testing.T) {
+	var full router.Terms
+	v := reflect.ValueOf(&full).Elem()
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.CanFloat():
+			f.SetFloat(float64(i) + 1.5)
+		case f.CanInt():
+			f.SetInt(int64(i) + 1)
+		}
+	}
+	c := &Collector{Details: true}
+	c.Decided(0, 0, []router.Terms{full, full})
+	want := &Record{Rows: []int32{0}, Workers: []int32{0}, Overlaps: []float64{0}, Fleet: c.fleet, Costs: c.costs}
+	err := unpackRecords(packRecords([]Outcome{{Name: "a", Runs: []Run{{Record: want}}}}), func(_ string, _ uint64, got *Record) {
+		if d := diverge(0, want, got); d != nil || !equalCosts(want.Table(0), got.Table(0)) {
+			t.Errorf("%+v read back as %+v", want.Costs, got.Costs)
+		}
+	})
+	if err != nil || full.Cost == 0 {
+		t.Errorf("%v, %+v", err, full)
+	}
 }

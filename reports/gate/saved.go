@@ -43,7 +43,11 @@ func JudgeSaved(a, b *Saved) *Report {
 		}
 		for _, name := range savedMetrics() {
 			if at := sweepdata.MetricIndex(name); at >= 0 && !(o.SLA == "" && p.metrics[at].Family == "goodput") {
-				sc.Checks = append(sc.Checks, p.check(at))
+				c := p.check(at)
+				if p.metrics[at].Family == "cache" || p.metrics[at].Family == "load" {
+					c.Direction = Info // they explain latencies, and matter through them
+				}
+				sc.Checks = append(sc.Checks, c)
 			}
 		}
 		s.Scenarios = append(s.Scenarios, sc)
