@@ -395,7 +395,7 @@ func TestResolving(t *testing.T) {
 		}
 	}
 	wantLine(t, r.Listing, "workers = 2 from m.yaml:11 (no effect: the flag --workers wins)")
-	wantLine(t, r.Warnings, "blind")
+	wantLine(t, r.Warnings, "from-dynamo", quiet)
 
 	// Several components are groups of one fleet, and a flag wins over each.
 	fleet := strings.Replace(minimal, "  - name: W\n", "  - {name: V, type: worker, podTemplate: {spec: {nodeSelector: {gpu: h100}, containers: [{name: main, command: [python3, -m, dynamo.vllm], args: [--model, Qwen/Qwen3-8B, --max-num-seqs, '7']}]}}}\n  - name: W\n", 1)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"routesim/cmd/routesim/internal/settings"
+	"routesim/reports/format"
 )
 
 // fleet takes the workers: their number, their model and their engines.
@@ -211,7 +212,7 @@ func (t *translation) pool(name string, workers []*worker) error {
 			t.report.detail("%s = %s from %s (%s)", v.name, v.text, v.at, w.name)
 			group += entry
 		}
-		t.report.detail("%d workers from %s (%s)", w.replicas, w.replicasAt, w.name)
+		t.report.detail("%s from %s (%s)", format.Plural(int64(w.replicas), "worker"), w.replicasAt, w.name)
 		groups = append(groups, group)
 	}
 	t.given = append(t.given, give(s, strings.Join(groups, ","), workers[0].name, workers[0].replicasAt))

@@ -191,12 +191,8 @@ func (t *translation) blind() {
 		case w.events.exists():
 			why = w.events.flag + " at " + w.events.at.String() + " does not enable them"
 		}
-		text := fmt.Sprintf("the workers %s publish no KV events (%s)", w, why)
-		if setting(t.table, silent) == nil || pools {
-			t.report.warn(text + ": the kv router of " + f.name + " is blind to their caches and goes by load only")
-		}
+		t.report.warn(fmt.Sprintf("the workers %s publish no KV events (%s): the kv router of %s is blind to their caches and goes by load only", w, why, f.name))
 		if setting(t.table, silent) != nil {
-			t.report.detail("%s", text)
 			from := w.at
 			if w.events.exists() {
 				from = w.events.at
@@ -206,8 +202,7 @@ func (t *translation) blind() {
 	}
 }
 
-// silent is the setting of workers that publish no KV events, in snake case. A
-// run that has it warns of such workers itself.
+// silent is the setting of workers that publish no KV events, in snake case.
 const silent = "worker_kv_events"
 
 // others notes the documents that are neither the deployment nor anything it

@@ -1,12 +1,9 @@
 package manifest
 
 import (
-	"errors"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"routesim/workloads"
 )
@@ -17,6 +14,7 @@ type Node struct {
 	File    string // as the user named it
 	node    ast.Node
 	anchors map[string]ast.Node
+	before  int // lines of the file before the document
 }
 
 // Entry is a key of a mapping with its value.
@@ -35,7 +33,7 @@ const (
 )
 
 // with returns another value of the same document.
-func (n Node) with(v ast.Node) Node { return Node{n.File, v, n.anchors} }
+func (n Node) with(v ast.Node) Node { return Node{n.File, v, n.anchors, n.before} }
 
 // plain follows tags, anchors and aliases to the value itself; nil for an
 // absent value, a null, and an alias that leads nowhere.
@@ -67,7 +65,7 @@ func (n Node) Line() int {
 		return 0
 	}
 	if t := n.node.GetToken(); t != nil {
-		return t.Position.Line
+		return n.before + t.Position.Line
 	}
 	return 0
 }
@@ -107,7 +105,7 @@ func (n Node) entries(left *int) (entries []Entry, ok bool) {
 		}
 		line := 0
 		if t := v.Key.GetToken(); t != nil {
-			line = t.Position.Line
+			line = n.before + t.Position.Line
 		}
 		entries = append(entries, Entry{key, line, n.with(v.Value)})
 	}
@@ -192,7 +190,7 @@ func (n Node) Text() (text string, ok bool) {
 // block scalar is the line after its indicator.
 func (n Node) TextLine() int {
 	if v, ok := n.plain().(*ast.LiteralNode); ok {
-		return v.Start.Position.Line + 1
+		return n.before + v.Start.Position.Line + 1
 	}
 	return n.Line()
 }
@@ -222,57 +220,4 @@ func (n Node) Kind() string {
 // Problem says what is wrong with the value.
 func (n Node) Problem(field, found, want string) error {
 	return &workloads.Problem{File: n.File, Line: n.Line(), Field: field, Found: found, Want: want}
-}
-
-// parse cuts a text into documents.
-func parse(file string, text []byte) (roots []Node, err error) {
-	defer func() {
-		if p := recover(); p != nil { // the parser panics on some malformed texts
-			roots, err = nil, &workloads.Problem{File: file, Want: "valid YAML" + templated(text)}
-		}
-	}()
-	f, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		return nil, syntax(file, text, err)
-	}
-	for _, d := range f.Docs {
-		if d.Body == nil {
-			continue
-		}
-		v := anchors{}
-		ast.Walk(v, d.Body)
-		roots = append(roots, Node{file, d.Body, v})
-	}
-	return roots, nil
-}
-
-// anchors collects the anchors of a document by name.
-type anchors map[string]ast.Node
-
-// Visit implements ast.Visitor.
-func (a anchors) Visit(n ast.Node) ast.Visitor {
-	if t, ok := n.(*ast.AnchorNode); ok {
-		a[t.Name.String()] = t.Value
-	}
-	return a
-}
-
-func syntax(file string, text []byte, err error) error {
-	p := &workloads.Problem{File: file, Want: "valid YAML" + templated(text)}
-	var e yaml.Error
-	if errors.As(err, &e) {
-		p.Want = "valid YAML" + templated(text) + ": " + strings.Join(strings.Fields(e.GetMessage()), " ")
-		if t := e.GetToken(); t != nil {
-			p.Line = t.Position.Line
-		}
-	}
-	return p
-}
-
-// templated explains a text that a tool has yet to turn into YAML.
-func templated(text []byte) string {
-	if strings.Contains(string(text), "{{") {
-		return " (a template is rendered first, as with helm template)"
-	}
-	return ""
 }
