@@ -193,7 +193,7 @@ func (j *judge) describe(r *Reading) {
 
 // loadText is one load in a sentence.
 func (j *judge) loadText(l *Load) string {
-	text := capitalFirst(l.Name) + ": "
+	text := l.Name + ": "
 	if l.Saturated {
 		return text + "the queue grows to the end."
 	}

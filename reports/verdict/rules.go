@@ -38,9 +38,9 @@ func (j *judge) line(axis string) (stops []stop, why string) {
 	a := slices.IndexFunc(j.s.Axes, func(x sweepdata.Axis) bool { return x.Name == axis })
 	switch {
 	case a < 0:
-		return nil, axis + " was not varied."
+		return nil, "no run varied " + axis + "."
 	case j.s.Axes[a].Inert != "":
-		return nil, fmt.Sprintf("%s changed no decision: %s.", axis, strings.TrimRight(j.s.Axes[a].Inert, "."))
+		return nil, fmt.Sprintf("no decision changed with %s: %s.", axis, strings.TrimRight(j.s.Axes[a].Inert, "."))
 	}
 	for _, p := range j.here() {
 		status := j.v.Points[p].Status
