@@ -50,6 +50,9 @@ type Meta struct {
 	// Model says of the timing model how good it is: its grade and its error, a
 	// phrase per worker group. Empty where nothing is known.
 	Model []string `json:"timing_quality"`
+	// Semantics says that the router is a live one and why; "" is that of
+	// Dynamo's replay.
+	Semantics string `json:"router_semantics,omitempty"`
 	// Notes are sentences to show with the results.
 	Notes []string `json:"notes"`
 }

@@ -82,11 +82,15 @@ func (f *facts) rejected() string {
 	if n == 0 {
 		return ""
 	}
-	longest := int32(0)
+	longest, mine := int32(0), int64(0)
 	for i := range f.result.Requests {
-		if q := &f.result.Requests[i]; q.Status == sim.Rejected {
+		if q := &f.result.Requests[i]; q.Status == sim.Rejected && q.Refusal == router.Accepted {
 			longest = max(longest, q.InputTokens)
+			mine++
 		}
+	}
+	if mine == 0 {
+		return "" // the router turned all of them away
 	}
 	var limits []string // of the groups, each once
 	for i := range f.config.Fleet {
@@ -101,7 +105,7 @@ func (f *facts) rejected() string {
 		}
 	}
 	return fmt.Sprintf("%s rejected: the prompt can never fit (longest %s tokens; %s).",
-		format.Plural(n, "request"), format.Count(int64(longest)), strings.Join(limits, " or "))
+		format.Plural(mine, "request"), format.Count(int64(longest)), strings.Join(limits, " or "))
 }
 
 func (f *facts) unfinished() string {

@@ -46,6 +46,17 @@ type Config struct {
 	// Frontends is the number of routers, each with its own state, that requests
 	// arrive at in turn; 0 counts as 1.
 	Frontends int
+	// ReplicaSync tells every router of the others' bookings, first tokens and
+	// ends, ReplicaSyncDelayMS later.
+	ReplicaSync        bool
+	ReplicaSyncDelayMS float64
+	// EventLoss is the share of the batches of KV events that are lost. A gap is
+	// noticed and recovered with the worker's next batch.
+	EventLoss float64
+	// RestartAtMS restarts the routers; nil = never. They lose their bookings, and
+	// with ResetStates their index of KV events too.
+	RestartAtMS *float64
+	ResetStates bool
 	// ExpectedOutput gives every request its recorded answer length as the
 	// expected one.
 	ExpectedOutput bool
@@ -135,6 +146,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Concurrency < 0 {
 		return fmt.Errorf("replay-concurrency: found %d, expected at least 1", c.Concurrency)
+	}
+	if !(c.EventLoss >= 0 && c.EventLoss <= 1) {
+		return fmt.Errorf("kv-event-loss: found %v, expected a number from 0 to 1", c.EventLoss)
 	}
 	if c.SLA.E2E != nil && (c.SLA.TTFT != nil || c.SLA.ITL != nil) {
 		return fmt.Errorf("sla-e2e-ms: found together with sla-ttft-ms or sla-itl-ms, expected one or the other")

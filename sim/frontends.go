@@ -6,6 +6,7 @@ import (
 
 	"routesim/models"
 	"routesim/sim/engine"
+	"routesim/sim/rng"
 	"routesim/sim/router"
 	"routesim/sim/router/policy"
 )
@@ -28,8 +29,19 @@ func (s *simulation) newRouters(block int32) {
 		w.Events.On = s.router.WantsEvents() && !g.Silent
 		w.Events.Lag = s.cfg.Router.KVEventLagMS + g.EventDelayMS
 		s.listen = s.listen || w.Events.On
+		if s.cfg.EventLoss > 0 {
+			w.Events.Lost = func(batch int64) bool {
+				return rng.Unit(rng.Draw(s.cfg.Seed+uint64(batch), i, rng.Loss)) < s.cfg.EventLoss
+			}
+		}
 	}
 	s.timed = s.cfg.Router.Live != nil
+	s.restart = math.Inf(1)
+	if at := s.cfg.RestartAtMS; at != nil {
+		s.restart = *at
+	}
+	s.replicas.on = s.cfg.ReplicaSync && n > 1
+	s.replicas.delay = s.cfg.ReplicaSyncDelayMS
 	s.reports = s.router.WantsReports()
 }
 
@@ -114,15 +126,40 @@ func (s *simulation) turnAway(q *request) {
 
 // nextTimer returns when a router has to be looked at though nothing happens.
 func (s *simulation) nextTimer() float64 {
-	at := math.Inf(1)
+	at := s.restart
+	if s.replicas.on && s.waiting() > 0 {
+		at = min(at, s.replicas.next())
+	}
 	for _, r := range s.fronts {
 		at = min(at, r.NextTimer())
 	}
 	return at
 }
 
+// restartRouters makes every router begin anew.
+func (s *simulation) restartRouters() {
+	s.restart = math.Inf(1)
+	s.hear()
+	s.res.RestartedMS = s.now
+	for _, r := range s.fronts {
+		s.res.LostBookings += r.Restart(s.cfg.ResetStates)
+	}
+	s.drainAll()
+}
+
+// drainAll looks at the queue of every router.
+func (s *simulation) drainAll() {
+	for _, r := range s.fronts {
+		s.drainQueue(r)
+	}
+}
+
 // fireTimers does what routers do by the clock.
 func (s *simulation) fireTimers() {
+	if s.now >= s.restart {
+		s.restartRouters()
+	}
+	s.deliverSync()
 	for _, r := range s.fronts {
 		if r.NextTimer() > s.now {
 			continue

@@ -15,6 +15,7 @@ func (s *simulation) arrive(row int32, at float64) {
 	r.Decision.CeilingHeld = min(s.seen.add(q, s.prompts), s.reusable(q))
 
 	s.hear()
+	s.deliverSync()
 	q.router = s.front()
 	c, ok := q.router.Arrive(&q.req, s.now, s.forced(row))
 	switch {
@@ -64,6 +65,7 @@ func (s *simulation) forced(row int32) int32 {
 func (s *simulation) place(q *request, c router.Choice) {
 	row := q.seq.Row
 	r := &s.res.Requests[row]
+	s.tell(q, router.SyncAdd)
 	r.Dispatched = s.now
 	r.Worker = c.Worker
 	r.Order = s.order

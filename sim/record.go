@@ -112,6 +112,9 @@ func (s *simulation) finish() *Result {
 	for _, r := range s.fronts {
 		res.Counters.Add(&r.Counters)
 	}
+	for _, w := range s.workers {
+		res.LostBatches += w.Events.Dropped
+	}
 	for _, q := range s.live {
 		if r := &res.Requests[q.seq.Row]; r.Status == Unfinished {
 			s.noteAdmissions(&q.seq)

@@ -109,6 +109,10 @@ type Result struct {
 	// Counters are what the router's decisions had to go by; zero in round-robin mode.
 	Counters router.Counters
 
+	LostBatches  int64   // of KV events
+	LostBookings int64   // by a restart of the routers
+	RestartedMS  float64 // when that was
+
 	QueuePeak   int         // most requests waiting in the router at once
 	TokenDigest [32]byte    // over all token times of the requests that ended
 	Stopped     bool        // ended early: MaxSimTimeMS or an interrupt

@@ -29,10 +29,12 @@ type simulation struct {
 	router *router.Router   // of the first frontend
 	fronts []*router.Router // of all frontends
 
-	nextFront int   // where the next request arrives
-	listen    bool  // some worker publishes KV events that some router wants
-	timed     bool  // routers have timers
-	reports   bool  // routers want to know the workers' KV usage
+	nextFront int     // where the next request arrives
+	listen    bool    // some worker publishes KV events that some router wants
+	timed     bool    // routers have timers
+	reports   bool    // routers want to know the workers' KV usage
+	restart   float64 // ms, when the routers restart, +Inf = never
+	replicas  replicas
 	delivered int   // workers up to this one have delivered what ends at now
 	failed    error // of a router; ends the run
 
@@ -186,6 +188,10 @@ func (s *simulation) instant() {
 			s.arrive(row, at)
 			again = true
 		}
+		if s.replicas.heard {
+			s.replicas.heard = false
+			s.drainAll()
+		}
 		again = s.startPasses(s.now, s.passEnded, s.explain) || again
 	}
 }
@@ -217,6 +223,7 @@ func (s *simulation) deliver(w int) {
 		if sig.Kind == engine.FirstToken {
 			s.res.Requests[sig.Seq.Row].FirstToken = s.now
 			q.router.PrefillDone(&q.req)
+			s.tell(q, router.SyncPrefillDone)
 			s.drainQueue(q.router)
 			continue
 		}
@@ -228,6 +235,7 @@ func (s *simulation) deliver(w int) {
 func (s *simulation) ended(w int, q *request, kind engine.SignalKind) {
 	s.record(w, q, kind)
 	q.router.Free(&q.req)
+	s.tell(q, router.SyncFree)
 	s.drainQueue(q.router)
 	s.leave(q, kind != engine.Refused)
 }

@@ -59,7 +59,9 @@ func (run *replayed) summary() *reports.Summary {
 		d.Notes = append(d.Notes, "from-dynamo: "+line)
 	}
 	s.SetProfiles(run.profiles)
+	d.Semantics = semanticsText(run.settings)
 	d.Notes = append(d.Notes, run.settings.Warnings...)
+	d.Notes = append(d.Notes, routerNotes(run.result)...)
 	d.Trace.Name = run.traceName()
 	digest := reports.TraceDigest(run.trace)
 	d.Trace.Digest = hex.EncodeToString(digest[:])

@@ -125,6 +125,9 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 		for _, v := range r.Environment {
 			fmt.Fprintf(w, "environment: %s=%s sets %s\n", v.Name, v.Value, v.Setting)
 		}
+		if text := semanticsText(r); text != "" {
+			fmt.Fprintf(w, "router semantics: %s\n", text)
+		}
 		for _, line := range r.Listing {
 			fmt.Fprintf(w, "from-dynamo: %s\n", line)
 		}
@@ -154,6 +157,10 @@ func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 		ArrivalSpeedup: s.ArrivalSpeedup,
 		Concurrency:    s.Concurrency,
 		MaxSimTimeMS:   s.MaxSimTimeMS,
+
+		Frontends: s.Frontends, ReplicaSync: s.ReplicaSync, ReplicaSyncDelayMS: s.ReplicaSyncDelayMS,
+		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates,
+		ExpectedOutput: s.ExpectedOutput,
 	}
 	for i := range groups {
 		c.Fleet = append(c.Fleet, groups[i].Group)

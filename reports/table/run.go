@@ -33,6 +33,11 @@ func Run(w io.Writer, s *reports.Summary, o Options) error {
 
 func (p *page) header(s *reports.Summary) {
 	d := &s.Routesim
+	if d.Semantics != "" {
+		for _, line := range wrap("router semantics: "+p.printable(d.Semantics), width) {
+			p.line(line)
+		}
+	}
 	over := ", none completed"
 	if s.Completed > 0 {
 		over = fmt.Sprintf(" over %s (%s req/s, %s loop)", format.Duration(s.DurationMS), format.Sig(s.RequestRate), d.Loop)

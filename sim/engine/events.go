@@ -1,6 +1,9 @@
 package engine
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Event says that the first copies of consecutive blocks became resident on a
 // worker, or that their last copies were dropped.
@@ -17,7 +20,13 @@ type Event struct {
 type Events struct {
 	On  bool    // false: nothing is recorded
 	Lag float64 // ms after the end of the pass
+	// Lost reports whether a pass's batch of events, counted from 1, is lost on
+	// its way. The receiver notices the gap with the next batch that arrives and
+	// recovers what it missed then. nil = none is.
+	Lost    func(batch int64) bool
+	Dropped int64 // batches lost so far
 
+	batch   int64
 	limit   uint32 // blocks from here on never appear in a prompt
 	pending []Event
 	first   int // pending[first:] has not been taken
@@ -62,6 +71,10 @@ func (e *Events) add(block uint32, n int32, stored bool) {
 
 // seal dates the events of the pass just decided, which ends at end.
 func (e *Events) seal(end float64) {
+	if e.Lost != nil && e.open < len(e.pending) {
+		e.sealLossy(end)
+		return
+	}
 	for e.last = e.open; e.open < len(e.pending); e.open++ {
 		e.pending[e.open].Visible = end + e.Lag
 	}
@@ -71,7 +84,29 @@ func (e *Events) seal(end float64) {
 // end.
 func (e *Events) postpone(end float64) {
 	for i := e.last; i < e.open; i++ {
-		e.pending[i].Visible = end + e.Lag
+		if !math.IsInf(e.pending[i].Visible, 1) {
+			e.pending[i].Visible = end + e.Lag
+		}
+	}
+}
+
+// sealLossy dates the events of a pass where batches may be lost: never, until
+// a later batch arrives and brings the missed ones along.
+func (e *Events) sealLossy(end float64) {
+	e.batch++
+	visible := end + e.Lag
+	e.last = e.open
+	if e.Lost(e.batch) {
+		visible = math.Inf(1)
+		e.Dropped++
+	} else {
+		for e.last > e.first && math.IsInf(e.pending[e.last-1].Visible, 1) {
+			e.last--
+		}
+	}
+	e.open = len(e.pending)
+	for i := e.last; i < e.open; i++ {
+		e.pending[i].Visible = visible
 	}
 }
 

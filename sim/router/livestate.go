@@ -12,8 +12,9 @@ type liveState struct {
 	chooser  *policy.Chooser
 	rows     []policy.Candidate
 	sessions map[int32]*binding
-	latched  []bool  // by target: marked by its active blocks, until both signals are below
-	reported []int64 // by target: KV blocks in use as last reported
+	latched  []bool             // by target: marked by its active blocks, until both signals are below
+	reported []int64            // by target: KV blocks in use as last reported
+	mirrors  map[int32]*booking // of other routers' requests, by row
 	devices  []map[uint32]bool
 	ticked   float64 // ms, the last call of Tick
 }
@@ -33,7 +34,7 @@ func (r *Router) goLive() {
 	n := len(r.targets)
 	r.live = &liveState{
 		sessions: map[int32]*binding{}, latched: make([]bool, n), reported: make([]int64, n),
-		devices: make([]map[uint32]bool, n),
+		devices: make([]map[uint32]bool, n), mirrors: map[int32]*booking{},
 	}
 	if p := r.Live.Policy; p != nil && p.Weights == nil {
 		r.live.chooser = &policy.Chooser{Policy: *p}

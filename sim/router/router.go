@@ -312,13 +312,19 @@ func (r *Router) book(q *Request, w int32) {
 	}
 	r.loads.book(&b)
 	q.booking = b
-	if r.decay != nil && b.prefill > 0 {
-		prefix := int64(q.ISL) - int64(b.prefill)
-		r.decay.add(w, prefillLoad{q.Row, int64(b.prefill), r.targets[w].predict(int64(b.prefill), prefix)}, r.nanos())
-	}
+	r.bookDecay(&b, int64(q.ISL))
 	if r.live != nil {
 		r.bookLive(q)
 	}
+}
+
+// bookDecay enters a booking's prefill load with its predicted duration.
+func (r *Router) bookDecay(b *booking, isl int64) {
+	if r.decay == nil || b.prefill == 0 {
+		return
+	}
+	n := int64(b.prefill)
+	r.decay.add(b.worker, prefillLoad{b.row, n, r.targets[b.worker].predict(n, isl-n)}, r.nanos())
 }
 
 // PrefillDone tells the router of a request's first token.

@@ -131,7 +131,7 @@ func parseGroup(text string) (WorkerGroup, error) {
 
 // groupRows are the settings that a group may have of its own. The block size
 // is not among them: the router's index has one size for all workers.
-func groupRows() []Setting { return append(poolRows(), engineRows()...) }
+func groupRows() []Setting { return append(append(poolRows(), engineRows()...), nodeRows()...) }
 
 // groupSettings returns those settings by their names in snake case.
 func groupSettings() map[string]*Setting {

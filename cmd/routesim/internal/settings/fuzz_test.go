@@ -29,7 +29,7 @@ func FuzzConfigFile(f *testing.F) {
 		}
 		_, err = table.settingsOf(m)
 		oneLine(t, err)
-		_, err = table.policyOf(m)
+		_, _, err = table.policyOf(m)
 		oneLine(t, err)
 	})
 }

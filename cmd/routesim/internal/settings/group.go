@@ -36,7 +36,10 @@ func (r *Run) Fleet() ([]Modelled, error) {
 	var fleet []Modelled
 	for i := range r.Workers {
 		own := r.with(&r.Workers[i])
-		g := Modelled{Group: sim.Group{Count: r.Workers[i].Count, Engine: own.Engine}}
+		g := Modelled{Group: sim.Group{
+			Count: r.Workers[i].Count, Engine: own.Engine,
+			CPU: own.CPU, Silent: !own.WorkerKVEvents, EventDelayMS: own.EventDelayMS,
+		}}
 		var err error
 		if own.Profile != "" {
 			err = g.fromProfile(own)

@@ -194,7 +194,12 @@ func (k Choice) Expected() string {
 }
 
 // Meta lists the words.
-func (k Choice) Meta() string { return strings.Join(k.Words, "|") }
+func (k Choice) Meta() string {
+	if words := strings.Join(k.Words, "|"); len(words) < 60 {
+		return words
+	}
+	return "WORD"
+}
 
 // Word is any text, such as a file name.
 type Word struct {

@@ -55,7 +55,7 @@ func (t *Table) unknownVariables(vars map[string]string) []string {
 	return warnings
 }
 
-// loadAware is Dynamo's load-aware preset. Entries of settings that no replay
+// loadAware is Dynamo's load-aware preset. Entries of settings that nothing
 // honours are left out: they change nothing.
 var loadAware = [...][2]string{
 	{"router-mode", "kv"},
@@ -63,6 +63,8 @@ var loadAware = [...][2]string{
 	{"router-track-active-blocks", "true"},
 	{"router-assume-kv-reuse", "false"},
 	{"router-track-prefill-tokens", "true"},
+	{"router-kv-events", "false"},
+	{"router-predicted-ttl-secs", None},
 }
 
 // fromPreset returns what the load-aware preset sets, if it is on.
@@ -72,7 +74,9 @@ func (r *resolution) fromPreset() ([]Given, error) {
 	if !ok || c.value.Int == 0 {
 		return nil, nil
 	}
-	r.Warn("load-aware: a live frontend builds no index and books whole prompts as prefill load; a replay, Dynamo's own included, still books only the uncached part")
+	if r.text("router-semantics") != LiveWord {
+		r.Warn("load-aware: a live frontend (router-semantics live) builds no index and books whole prompts as prefill load; a replay, Dynamo's own included, still books only the uncached part")
+	}
 	var given []Given
 	for _, e := range loadAware {
 		s, _ := r.table.Lookup(e[0])
@@ -88,7 +92,11 @@ func (r *resolution) fromPolicy() ([]Given, error) {
 	if !ok || c.value.None {
 		return nil, nil
 	}
-	return r.table.readPolicy(c.value.Text)
+	given, file, err := r.table.readPolicy(c.value.Text)
+	if err == nil {
+		r.file = *file
+	}
+	return given, err
 }
 
 // fromWeight translates the deprecated overlap score weight: it replaces the

@@ -149,16 +149,6 @@ func nest(path, value string) string {
 	return `{"` + outer + `":` + value + `}`
 }
 
-func TestModesOfALiveRouter(t *testing.T) {
-	_, err := resolveWith(t, Input{}, "--router-mode=power-of-two")
-	wantError(t, err, "--router-mode: found power-of-two, expected kv or round-robin (Dynamo's replay has kv and round-robin only)")
-	r := mustResolve(t, Input{Environ: []string{"DYN_ROUTER_MODE=random"}})
-	wantValue(t, r, "router-mode", "kv", "default")
-	wantWarning(t, r, "DYN_ROUTER_MODE: random has no effect")
-	r = mustResolve(t, Input{Environ: []string{"DYN_ROUTER_MODE=round-robin"}})
-	wantValue(t, r, "router-mode", "round-robin", "environment DYN_ROUTER_MODE")
-}
-
 func wantError(t *testing.T, err error, text string) {
 	t.Helper()
 	if err == nil || err.Error() != text {
@@ -185,7 +175,7 @@ func TestErrors(t *testing.T) {
 		{"missing value", Input{}, []string{"--block-size"}, "--block-size: expected a whole number from 2 to 2147483647 after it"},
 		{"value of a negation", Input{}, []string{"--no-load-aware=false"}, "--no-load-aware: found the value false, expected none (use --load-aware=false)"},
 		{"word near", Input{}, []string{"--router-queue-policy=fcfsx"}, "--router-queue-policy: found fcfsx, expected fcfs, lcfs or wspt; did you mean fcfs?"},
-		{"prefill load model", Input{}, []string{"--router-prefill-load-model=aic"}, "--router-prefill-load-model: found aic, expected none (its duration model (AISimulate) is not available offline)"},
+		{"prefill load model", Input{}, []string{"--router-prefill-load-model=aix"}, "--router-prefill-load-model: found aix, expected none or ais; did you mean ais?"},
 		{"blank variable", Input{Environ: []string{"DYN_ROUTER_TEMPERATURE="}}, nil, `DYN_ROUTER_TEMPERATURE: found "", expected a finite number of at least 0`},
 		{"unknown key", file("workers: 2\nblock_sise: 3\n"), nil, "FILE:2: block_sise: found an unknown key (did you mean block-size?), expected a setting of routesim replay (see routesim replay --help)"},
 		{"same setting twice", file("workers: 2\nnum_workers: 3\n"), nil, "FILE:2: num_workers: found the setting of line 1 again, expected each setting once"},
@@ -195,12 +185,12 @@ func TestErrors(t *testing.T) {
 		{"two documents", file("workers: 2\n---\nworkers: 2\n"), nil, "FILE:3: found a second document, expected one document"},
 		{"a number as key", file("1: 2\n"), nil, "FILE:1: found 1, expected the name of a setting"},
 		{"null", file("workers:\n"), nil, "FILE:1: workers: found none, expected a number of workers from 1 to 65535, or groups such as 6xPROFILE,2xPROFILE@max_num_seqs=64"},
-		{"policy section", Input{}, policy("worker_selection:\n  aggregated: default\n"), "FILE:1: worker_selection: found a section that is not supported, expected only the router section"},
-		{"policy typo", Input{}, policy("roter:\n  router_ttl_secs: 1\n"), "FILE:1: roter: found an unknown key (did you mean router?), expected the router section"},
+		{"policy section", Input{}, policy("request_classifier:\n  type: thunderagent\n"), "FILE:1: request_classifier: found a request classifier, expected none: routesim has no request classifiers (Dynamo's own replay refuses them too)"},
+		{"policy typo", Input{}, policy("roter:\n  router_ttl_secs: 1\n"), "FILE:1: roter: found an unknown key (did you mean router?), expected a section of a policy file"},
 		{"policy key", Input{}, policy("router:\n  overlap_score_credit: 1\n"), "FILE:2: router.overlap_score_credit: found an unknown key, expected a setting of a policy file's router section"},
 		{"policy key typo", Input{}, policy("router:\n  disk_cache_hit_wait: 1\n"), "FILE:2: router.disk_cache_hit_wait: found an unknown key (did you mean disk_cache_hit_weight?), expected a setting of a policy file's router section"},
 		{"policy range", Input{}, policy("router:\n  disk_cache_hit_weight: 1.5\n"), "FILE:2: disk_cache_hit_weight: found 1.5, expected a number from 0 to 1"},
-		{"policy empty", Input{}, policy("# nothing\n"), "FILE: expected a router section: at least one section must be present"},
+		{"policy empty", Input{}, policy("# nothing\n"), "FILE: expected a router section, queue classes or worker_selection: at least one section must be present"},
 		{"dict typo", dict(`{"engine":{"num_gpu_block":3}}`), nil, "--extra-engine-args: engine.num_gpu_block: found an unknown key (did you mean engine.num_gpu_blocks?), expected a key of the engine dictionary"},
 		{"dict flat typo", dict(`{"block_sise":3}`), nil, "--extra-engine-args: block_sise: found an unknown key (did you mean engine.block_size?), expected a key of the engine dictionary"},
 		{"dict range", dict(`{"engine":{"block_size":1}}`), nil, "--extra-engine-args: engine.block_size: found 1, expected a whole number from 2 to 2147483647"},
@@ -335,7 +325,7 @@ func TestPrintRoundTrip(t *testing.T) {
 			case Bool:
 				args = append(args, "--"+s.Name+"="+rapid.SampledFrom([]string{"true", "false"}).Draw(rt, "v"))
 			case Choice:
-				if s.Name != "router-tracking-hash" {
+				if s.Name != "router-tracking-hash" && s.Name != "router-semantics" {
 					args = append(args, "--"+s.Name+"="+rapid.SampledFrom(k.Words).Draw(rt, "v"))
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"routesim/sim/engine"
+	"routesim/sim/router"
 	"routesim/workloads"
 )
 
@@ -24,6 +26,7 @@ const (
 	FromPreset            // load-aware preset
 	FromPolicy            // router section of a policy file
 	FromWeight            // the deprecated overlap score weight
+	FromLive              // a setting that only a live router has
 )
 
 // Origin is where a value came from.
@@ -51,6 +54,9 @@ func (o Origin) String() string {
 		return "preset load-aware"
 	case FromPolicy:
 		return "policy file " + o.Where
+	}
+	if o.Layer == FromLive {
+		return "because of " + o.Where
 	}
 	return o.Where
 }
@@ -152,6 +158,7 @@ func (r *Resolved) Settings() []*Setting {
 type resolution struct {
 	*Resolved
 	best      map[*Setting]chosen
+	file      policyFile
 	noProfile error // why the manifests of a deployment name no profile
 }
 
@@ -189,7 +196,14 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 			}
 		}
 	}
+	r.Run.Engine, r.Run.Live = engine.DefaultParams(), router.DefaultLive()
+	if err := r.chooseSemantics(); err != nil {
+		return nil, err
+	}
 	if err := r.finish(); err != nil {
+		return nil, err
+	}
+	if err := r.settleRouter(); err != nil {
 		return nil, err
 	}
 	r.list(in.Deployment)
@@ -282,7 +296,7 @@ func (r *resolution) without(g *Given) error {
 		return g.problem(show(g.Text), fmt.Sprintf("%s (%s)", s.Default, s.Why))
 	case s.Support == Ignored && (g.Origin.Layer == FromFlag || g.Origin.Layer == FromDict):
 		return g.problem(show(g.Text), fmt.Sprintf("%s or nothing: %s", s.Default, s.Why))
-	case s.Support == Ignored:
+	case s.Support == Ignored, s.Why != "" && !s.NoFlag:
 		r.pass(g, s.Why)
 	}
 	return nil

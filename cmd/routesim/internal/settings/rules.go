@@ -59,14 +59,14 @@ func (r *resolution) checkTrackingKey() error {
 // it.
 func (r *resolution) warnInactive() {
 	run := &r.Run
-	if run.Router.Mode == router.RoundRobin {
+	if run.Router.Mode != router.KV {
 		for _, s := range r.table.list {
 			kvOnly := s.Group == Cost || s.Group == Track || s.Group == Queue
-			if s.Support != Honoured || !kvOnly || s.Name == "router-mode" || s.Name == "seed" {
+			if s.Support != Honoured || !kvOnly || s.Name == "router-mode" || s.Name == "router-semantics" || s.Name == "seed" {
 				continue
 			}
 			if c, ok := r.best[s]; ok && c.given.Origin.Layer == FromFlag {
-				r.Warn("%s has no effect in round-robin mode", s.Name)
+				r.Warn("%s has no effect in %s mode", s.Name, run.Router.Mode)
 			}
 		}
 	}
@@ -79,6 +79,7 @@ func (r *resolution) warnInactive() {
 	if !run.Router.TrackPrefillTokens && run.Router.QueueThreshold != nil {
 		r.Warn("router-queue-threshold has no effect without router-track-prefill-tokens: no worker ever counts as busy")
 	}
+	r.warnUnused()
 }
 
 func (r *resolution) originOf(name string) Origin {

@@ -32,16 +32,35 @@ type Run struct {
 	DecodeSpeedupRatio float64  // multiplies SpeedupRatio for decode
 	TensorParallel     int      // GPUs per worker, AutoValue = the profile's, else 1
 
-	Router           router.Params
-	RouterBlockSize  int32    // tokens, 0 = the engine's
-	OverlapWeight    *float64 // the deprecated weight, nil = not given
-	LoadAware        bool
-	PolicyConfig     string // path, "" = none
-	PrefillLoadModel string
-	TrackingHash     string
-	TrackingKeyFile  string
-	TrackingKeyID    string
-	Seed             uint64
+	Router          router.Params
+	RouterBlockSize int32    // tokens, 0 = the engine's
+	OverlapWeight   *float64 // the deprecated weight, nil = not given
+	LoadAware       bool
+	PolicyConfig    string      // path, "" = none
+	Semantics       string      // Replay or LiveWord
+	Live            router.Live // what Router.Live points at under live semantics
+	SelectionPolicy string      // instance of the policy file, "" = as it selects
+	PrefillPolicy   string      // the same for a stage
+	DecodePolicy    string
+	StagePolicies   StagePolicies // as resolved
+	ModelName       string        // whose queue classes apply, "" = the root profile's
+	ExpectedOutput  bool          // requests say how long their answers will be
+
+	Frontends          int
+	ReplicaSync        bool
+	ReplicaSyncDelayMS float64
+	EventLoss          float64  // share of batches of KV events
+	RestartAtMS        *float64 // of the routers, nil = never
+	ResetStates        bool     // such a restart begins with an empty index
+
+	WorkerKVEvents  bool
+	EventDelayMS    float64
+	CPU             bool
+	EventsConfig    string // vLLM's JSON, "" = none
+	TrackingHash    string
+	TrackingKeyFile string
+	TrackingKeyID   string
+	Seed            uint64
 }
 
 // Words of settings that the run's user has to tell apart.
@@ -62,6 +81,8 @@ func store(p any, v Value) {
 		}
 	case *int:
 		*p = int(v.Int)
+	case *int64:
+		*p = v.Int
 	case *int32:
 		*p = int32(v.Int)
 	case *uint64:
@@ -98,11 +119,16 @@ func load(p any, k Kind) Value {
 		return Value{Num: **p, Text: FormatReal(**p)}
 	case *int:
 		return loadInt(int64(*p), k)
+	case *int64:
+		return loadInt(*p, k)
 	case *int32:
 		return loadInt(int64(*p), k)
 	case *uint64:
 		return loadInt(int64(*p), k)
 	case *bool:
+		if c, ok := k.(Choice); ok {
+			return loadInt(truth(*p), c)
+		}
 		if *p {
 			return Value{Int: 1, Text: "true"}
 		}
@@ -141,3 +167,10 @@ func loadInt(v int64, k Kind) Value {
 
 // Get reads the setting's value from a run.
 func (s *Setting) Get(r *Run) Value { return load(s.Ref(r), s.Kind) }
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

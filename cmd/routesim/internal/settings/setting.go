@@ -18,10 +18,12 @@ const (
 	Cost  Group = "Router: cost and selection"
 	Track Group = "Router: load tracking"
 	Queue Group = "Router: queue, events, policy file"
+	// LiveOnly settings are those of a live frontend.
+	LiveOnly Group = "Router: live semantics only"
 )
 
 // Groups lists the groups in the order of help texts.
-func Groups() []Group { return []Group{Trace, Load, Fleet, Cost, Track, Queue} }
+func Groups() []Group { return []Group{Trace, Load, Fleet, Cost, Track, Queue, LiveOnly} }
 
 // Support says what a replay does with a setting.
 type Support uint8
@@ -49,9 +51,10 @@ type Setting struct {
 	Help    string
 	Group   Group
 
-	Support Support
-	Why     string // for other than Honoured: what becomes of it
-	NoFlag  bool   // has no flag: a variable or dictionary key only
+	Support  Support
+	Why      string // for other than Honoured: what becomes of it
+	LiveOnly bool   // only a live frontend has it: any other value than the default makes a run live
+	NoFlag   bool   // has no flag: a variable or dictionary key only
 
 	// Ref points at the setting's field of a run; nil unless it is Honoured.
 	Ref func(*Run) any
@@ -78,7 +81,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), poolRows(), engineRows(), modeRows(), costRows(), trackRows(), queueRows(), ignoredRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), poolRows(), engineRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

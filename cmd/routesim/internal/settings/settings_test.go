@@ -111,6 +111,8 @@ func companions(t *testing.T, s *Setting) []string {
 	switch s.Name {
 	case "router-block-size":
 		return []string{"--block-size=128"}
+	case "worker-selection-policy", "router-prefill-policy", "router-decode-policy":
+		return []string{"--router-policy-config=" + writeFile(t, "policy.yaml", "worker_selection:\n  instances:\n    - {name: x, type: thunderagent}\n")}
 	case "router-tracking-hash":
 		return []string{"--router-tracking-key-file=" + key(), "--router-tracking-key-id=k"}
 	case "router-tracking-key-id":
@@ -129,6 +131,8 @@ func goodSample(t *testing.T, s *Setting) string {
 		return writeFile(t, "policy.yaml", "router:\n  disk_cache_hit_weight: 0.5\n")
 	case "router-tracking-key-file":
 		return writeFile(t, "key", strings.Repeat("k", 32))
+	case "kv-events-config":
+		return `{"enable_kv_cache_events": true}`
 	}
 	return good
 }

@@ -8,7 +8,6 @@ const (
 	replayRefuses = "Dynamo's replay refuses it and routesim does not model it"
 	notModelled   = "routesim does not model it"
 	goneIn161     = "Dynamo 1.6.1 has no such setting any more"
-	onlyDefault   = "Dynamo's replay accepts the built-in policy only"
 )
 
 // ignoredRows are the settings of Dynamo's router that its own replay passes
@@ -18,51 +17,47 @@ func ignoredRows() []Setting {
 		{Name: "shared-cache-multiplier", Env: []string{"DYN_SHARED_CACHE_MULTIPLIER"}, Default: None, Kind: fraction.optional()},
 		{Name: "shared-cache-type", Router: true, Env: []string{"DYN_SHARED_CACHE_TYPE"}, Default: None,
 			Kind: Choice{Words: []string{None, "hicache"}}},
-		{Name: "router-track-output-blocks", Aliases: []string{"track-output-blocks"}, Router: true,
-			Env: []string{"DYN_ROUTER_TRACK_OUTPUT_BLOCKS"}, Default: "false", Kind: Bool{}},
-		{Name: "router-replica-sync", Router: true, Env: []string{"DYN_ROUTER_REPLICA_SYNC"}, Default: "false", Kind: Bool{}},
-		{Name: "router-kv-events", Aliases: []string{"kv-events"}, Field: "use_kv_events", Router: true,
-			Env: []string{"DYN_ROUTER_USE_KV_EVENTS", "DYN_USE_KV_EVENTS"}, Default: "true", Kind: Bool{}},
-		{Name: "router-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_TTL_SECS"}, Default: "120", Kind: nonNegative},
-		{Name: "router-approximate-cache-policy", Router: true, Env: []string{"DYN_ROUTER_APPROXIMATE_CACHE_POLICY"}, Default: "ttl",
-			Kind: Choice{Words: []string{"ttl", "lru"}}},
-		{Name: "router-predicted-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_PREDICTED_TTL_SECS"}, Default: None, Kind: nonNegative.optional()},
-		{Name: "router-event-threads", Router: true, Env: []string{"DYN_ROUTER_EVENT_THREADS"}, Default: "4", Kind: tokens},
-		{Name: "use-remote-indexer", Router: true, Env: []string{"DYN_USE_REMOTE_INDEXER"}, Default: "false", Kind: Bool{}},
-		{Name: "serve-indexer", Router: true, Env: []string{"DYN_SERVE_INDEXER"}, Default: "false", Kind: Bool{}},
-		{Name: "enable-session-prefix-index", Router: true, Env: []string{"DYN_ENABLE_SESSION_PREFIX_INDEX"}, Default: "false", Kind: Bool{}},
-		{Name: "router-min-initial-workers", Field: "min_initial_workers", Env: []string{"DYN_ROUTER_MIN_INITIAL_WORKERS"}, Default: "0",
-			Kind: Int{Max: math.MaxInt32}},
-		{Name: "router-session-affinity-ttl-secs", Field: "session_affinity_ttl_secs", Env: []string{"DYN_ROUTER_SESSION_AFFINITY_TTL_SECS"},
-			Default: None, Kind: Int{Min: 1, Max: 31_536_000}.orNone(0)},
-		{Name: "router-session-affinity-mode", Field: "session_affinity_mode", Env: []string{"DYN_ROUTER_SESSION_AFFINITY_MODE"}, Default: "hard",
-			Kind: Choice{Words: []string{"hard", "soft"}}},
-		{Name: "active-decode-blocks-threshold", Env: []string{"DYN_ACTIVE_DECODE_BLOCKS_THRESHOLD"}, Default: None, Kind: fraction.optional()},
-		{Name: "active-prefill-tokens-threshold", Env: []string{"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD"}, Default: None,
-			Kind: Int{Max: math.MaxInt64}.orNone(-1)},
-		{Name: "active-prefill-tokens-threshold-frac", Env: []string{"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"}, Default: None, Kind: nonNegative.optional()},
 		{Name: "router-conditional-disagg", Field: "conditional_disagg_enabled", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG"}, Default: "false", Kind: Bool{}},
 		{Name: "router-conditional-disagg-config", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG"}, Default: None,
 			Kind: Word{What: "a JSON object", Hint: "JSON", Optional: true}},
-		{Name: "enforce-disagg", Env: []string{"DYN_ENFORCE_DISAGG"}, Default: "false", Kind: Bool{}},
-		{Name: "admission-control", Env: []string{"DYN_ADMISSION_CONTROL"}, Default: None,
-			Kind: Choice{Words: []string{None, "token-capacity"}}},
 	}
 	rows = append(rows, ignoredVariables()...)
 	for i := range rows {
 		rows[i].Support, rows[i].Why = Ignored, replayIgnores
 	}
-	return append(rows, refusedRows()...)
+	return append(append(rows, inertRows()...), refusedRows()...)
+}
+
+// inertRows are settings of Dynamo's router that no decision can depend on
+// here, and why.
+func inertRows() []Setting {
+	const (
+		sameAnswers = "the indexes behind it give the same overlaps"
+		noService   = "where the index is kept changes no overlap"
+	)
+	rows := []Setting{
+		{Name: "router-event-threads", Router: true, Env: []string{"DYN_ROUTER_EVENT_THREADS"}, Default: "4", Kind: tokens, Why: sameAnswers},
+		{Name: "positional-search-mode", Env: []string{"DYN_ROUTER_POSITIONAL_SEARCH_MODE"}, Default: "strided",
+			Kind: Choice{Words: []string{"strided", "binary"}}, Why: sameAnswers},
+		{Name: "use-remote-indexer", Router: true, Env: []string{"DYN_USE_REMOTE_INDEXER"}, Default: "false", Kind: Bool{}, Why: noService},
+		{Name: "serve-indexer", Router: true, Env: []string{"DYN_SERVE_INDEXER"}, Default: "false", Kind: Bool{}, Why: noService},
+		{Name: "enable-session-prefix-index", Router: true, Env: []string{"DYN_ENABLE_SESSION_PREFIX_INDEX"}, Default: "false", Kind: Bool{},
+			Why: "what it keeps enters no cost"},
+		{Name: "router-min-initial-workers", Field: "min_initial_workers", Env: []string{"DYN_ROUTER_MIN_INITIAL_WORKERS"}, Default: "0",
+			Kind: Int{Max: math.MaxInt32}, Why: "workers are there from the start"},
+		{Name: "enforce-disagg", Env: []string{"DYN_ENFORCE_DISAGG"}, Default: "false", Kind: Bool{}, Why: "deprecated by Dynamo, it enters no cost"},
+		{Name: "admission-control", Env: []string{"DYN_ADMISSION_CONTROL"}, Default: None,
+			Kind: Choice{Words: []string{None, "token-capacity"}}, Why: "Dynamo 1.6.1 removed it and ignores it too"},
+	}
+	for i := range rows {
+		rows[i].Support = Inert
+	}
+	return rows
 }
 
 // ignoredVariables have no flag in Dynamo.
 func ignoredVariables() []Setting {
 	rows := []Setting{
-		{Name: "active-request-expiry-secs", Env: []string{"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"}, Default: "300", Kind: nonNegative},
-		{Name: "overlap-refresh-after-secs", Env: []string{"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"}, Default: "10", Kind: nonNegative},
-		{Name: "positional-search-mode", Env: []string{"DYN_ROUTER_POSITIONAL_SEARCH_MODE"}, Default: "strided",
-			Kind: Choice{Words: []string{"strided", "binary"}}},
-		{Name: "encoder-cuda-to-cpu-ratio", Env: []string{"DYN_ENCODER_CUDA_TO_CPU_RATIO"}, Default: "8", Kind: tokens},
 		{Name: "conditional-disagg-policy", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_POLICY"}, Default: "isl_bounding",
 			Kind: Choice{Words: []string{"isl_bounding", "prefill_load", "isl_or_load"}}},
 		{Name: "conditional-disagg-eff-isl-threshold", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_EFF_ISL_THRESHOLD"}, Default: "2048", Kind: Int{Max: math.MaxInt64}},
@@ -79,12 +74,8 @@ func ignoredVariables() []Setting {
 // refusedRows are settings whose absence would change the meaning of a run, so
 // that a warning is not enough.
 func refusedRows() []Setting {
-	policy := Word{What: "default", Hint: "NAME", Optional: true}
 	text := func(hint string) Kind { return Word{What: None, Hint: hint, Optional: true} }
 	rows := []Setting{
-		{Name: "router-prefill-policy", Env: []string{"DYN_ROUTER_PREFILL_POLICY"}, Default: "default", Kind: policy, Why: onlyDefault},
-		{Name: "router-decode-policy", Env: []string{"DYN_ROUTER_DECODE_POLICY"}, Default: "default", Kind: policy, Why: onlyDefault},
-		{Name: "worker-selection-policy", NoFlag: true, Env: []string{"DYN_ROUTER_WORKER_SELECTION_POLICY"}, Default: "default", Kind: policy, Why: onlyDefault},
 		{Name: "prefill-engine-args", Default: None, Kind: text("JSON"), Why: "disaggregated serving is not modelled"},
 		{Name: "decode-engine-args", Default: None, Kind: text("JSON"), Why: "disaggregated serving is not modelled"},
 		{Name: "num-prefill-workers", Default: "1", Kind: tokens, Why: "disaggregated serving is not modelled"},
@@ -94,8 +85,6 @@ func refusedRows() []Setting {
 		{Name: "weka-nested-timestamp-basis", Default: None, Kind: text("BASIS"), Why: "agentic graphs are not modelled"},
 		{Name: "trace-shared-prefix-ratio", Default: "0", Kind: fraction, Why: "only the applied_compute_agentic format has it, which is not modelled"},
 		{Name: "trace-num-prefix-groups", Default: "0", Kind: Int{Max: math.MaxInt32}, Why: "only the applied_compute_agentic format has it, which is not modelled"},
-		{Name: "model-name", Default: None, Kind: text("NAME"), Why: "it chooses a profile of the policy file's models section, which is not modelled"},
-		{Name: "router-reset-states", Default: "false", Kind: Bool{}, Why: goneIn161},
 		{Name: "router-snapshot-threshold", Default: None, Kind: nonNegative.optional(), Why: goneIn161},
 		{Name: "agentic", Default: "false", Kind: Bool{}, Why: goneIn161},
 		{Name: "router-prefill-continue", Default: "false", Kind: Bool{}, Why: goneIn161},

@@ -5,15 +5,8 @@ func modeRows() []Setting {
 	return []Setting{
 		{
 			Name: "router-mode", Env: []string{"DYN_ROUTER_MODE"}, Group: Cost, Default: "kv",
-			Kind: Choice{
-				Words: []string{"kv", "round-robin"},
-				Also:  map[string]string{"kv_router": "kv", "kv-router": "kv", "round_robin": "round-robin"},
-				Unknown: map[string]string{
-					"random": replayModes, "power-of-two": replayModes, "direct": replayModes,
-					"least-loaded": replayModes, "device-aware-weighted": replayModes,
-				},
-			},
-			Help: "How requests are routed. Dynamo's own default is round-robin; routesim's is kv, the router it is about.",
+			Kind: modeChoice(),
+			Help: "How requests are routed: kv, round-robin, random, power-of-two, least-loaded, direct (to the worker_id of the row) or device-aware-weighted. Dynamo's own default is round-robin; routesim's is kv, the router it is about.",
 			Ref:  func(r *Run) any { return &r.Router.Mode },
 		},
 		{
@@ -75,8 +68,6 @@ func costRows() []Setting {
 	}
 }
 
-const replayModes = "Dynamo's replay has kv and round-robin only"
-
 // trackRows are the router's settings of load tracking.
 func trackRows() []Setting {
 	return []Setting{
@@ -98,12 +89,9 @@ func trackRows() []Setting {
 		}, {
 			Name: "router-prefill-load-model", Router: true,
 			Env: []string{"DYN_ROUTER_PREFILL_LOAD_MODEL"}, Group: Track, Default: None,
-			Kind: Choice{
-				Words:   []string{None},
-				Unknown: map[string]string{"ais": noAIS, "aic": noAIS},
-			},
-			Help: "How prefill load decays before the first token. Only none: it stays.",
-			Ref:  func(r *Run) any { return &r.PrefillLoadModel },
+			Kind: Choice{Words: []string{None, "ais"}, Also: map[string]string{"aic": "ais"}},
+			Help: "How prefill load decays before the first token: not at all, or over the time that the workers' timing model predicts (in the place of AISimulate, which is not available offline).",
+			Ref:  func(r *Run) any { return &r.Router.PrefillLoadModel },
 		}, {
 			Name: "router-tracking-hash", Router: true,
 			Env: []string{"DYN_ROUTER_TRACKING_HASH"}, Group: Track, Default: "public-xxh3-v1",
@@ -126,8 +114,6 @@ func trackRows() []Setting {
 	}
 }
 
-const noAIS = "its duration model (AISimulate) is not available offline"
-
 // queueRows are the router's settings of queue, events and policy file.
 func queueRows() []Setting {
 	return []Setting{
@@ -144,7 +130,7 @@ func queueRows() []Setting {
 		}, {
 			Name: "router-policy-config", Env: []string{"DYN_ROUTER_POLICY_CONFIG"}, Group: Queue, Default: None,
 			Kind: Word{What: "the path of a policy file", Hint: "FILE.yaml", Optional: true},
-			Help: "Dynamo policy file. Its router section wins over everything else; other sections are refused.",
+			Help: "Dynamo policy file: settings that win over everything else, classes of the queue, policies that select workers. Request classifiers are refused.",
 			Ref:  func(r *Run) any { return &r.PolicyConfig },
 		}, {
 			Name: "kv-event-lag-ms", Group: Queue, Default: "0", Unit: "ms", Kind: nonNegative,

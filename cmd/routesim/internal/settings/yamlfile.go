@@ -130,6 +130,9 @@ func (m *mapping) given(e *entry, s *Setting, layer Layer) (Given, error) {
 		Place:   workloads.Problem{File: m.file, Line: e.line, Field: e.key},
 	}
 	text, ok := scalar(e.node)
+	if w, word := s.Kind.(Word); !ok && word && w.Hint == "JSON" {
+		text, ok = strings.TrimSpace(e.node.String()), true // a JSON object is a mapping to YAML
+	}
 	if !ok {
 		return g, g.problem(short(e.node), s.Kind.Expected())
 	}
@@ -185,37 +188,41 @@ var policySections = []string{
 	"default_policy_family", "uncached_isl_buckets", "policy_classes", "models", "worker_selection", "request_classifier",
 }
 
-// readPolicy reads the router section of a policy file.
-func (t *Table) readPolicy(file string) ([]Given, error) {
+// readPolicy reads a policy file.
+func (t *Table) readPolicy(file string) ([]Given, *policyFile, error) {
 	m, err := readMapping(file, "router-policy-config")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return t.policyOf(m)
 }
 
-func (t *Table) policyOf(m *mapping) ([]Given, error) {
-	var section *mapping
+func (t *Table) policyOf(m *mapping) (given []Given, f *policyFile, err error) {
+	f = &policyFile{name: m.file}
 	for i := range m.entries {
 		e := &m.entries[i]
 		if e.key == "router" {
-			section = &mapping{file: m.file}
-			if err := section.fill(e.node); err != nil {
-				return nil, err
-			}
-			continue
+			given, err = t.routerSection(m, e)
+		} else {
+			err = f.section(m, e)
 		}
-		for _, known := range policySections {
-			if e.key == known {
-				return nil, &workloads.Problem{File: m.file, Line: e.line, Field: e.key, Found: "a section that is not supported", Want: "only the router section"}
-			}
+		if err != nil {
+			return nil, nil, err
 		}
-		return nil, unknownKey(m.file, e.line, e.key, Nearest(e.key, append([]string{"router"}, policySections...)), "the router section")
 	}
-	if section == nil {
-		return nil, &workloads.Problem{File: m.file, Want: "a router section: at least one section must be present"}
+	if len(m.entries) == 0 {
+		return nil, nil, &workloads.Problem{File: m.file, Want: "a router section, queue classes or worker_selection: at least one section must be present"}
 	}
-	var given []Given
+	f.profile, err = readProfile(m, "")
+	return given, f, err
+}
+
+// routerSection reads the settings of a policy file.
+func (t *Table) routerSection(m *mapping, e *entry) (given []Given, err error) {
+	section, err := m.under(e)
+	if err != nil {
+		return nil, err
+	}
 	for i := range section.entries {
 		e := &section.entries[i]
 		s := t.policyKey(e.key)

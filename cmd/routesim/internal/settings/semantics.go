@@ -1,0 +1,231 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"routesim/sim/router"
+	"routesim/sim/router/policy"
+)
+
+// needsLive reports whether only a live frontend takes a value of a setting.
+func (s *Setting) needsLive(v Value) bool {
+	if s.Name == "router-mode" {
+		return !router.Mode(v.Int).InReplay()
+	}
+	def, _ := s.Kind.Parse(s.Default)
+	return s.LiveOnly && v.Text != def.Text
+}
+
+// chooseSemantics settles whether the run has the router of Dynamo's replay or
+// a live one. What only a live one has makes it live, unless replay was asked
+// for: then it is an error on the command line, and elsewhere a warning.
+func (r *resolution) chooseSemantics() error {
+	s, _ := r.table.Lookup("router-semantics")
+	asked, given := r.best[s]
+	if given && asked.value.Text == LiveWord {
+		return r.selectPolicy(true)
+	}
+	for _, t := range r.table.list {
+		c, ok := r.best[t]
+		if !ok || c.given.Origin.Layer == FromPreset || !t.needsLive(c.value) {
+			continue
+		}
+		if !given {
+			r.goLive(s, fmt.Sprintf("%s (%s)", t.Name, c.given.Origin))
+			return r.selectPolicy(true)
+		}
+		const why = "only a live router has it (leave router-semantics out, or give live)"
+		if l := c.given.Origin.Layer; l == FromFlag || l == FromDict {
+			return c.given.problem(show(c.given.Text), fmt.Sprintf("%s under router-semantics replay: %s", t.Default, why))
+		}
+		r.pass(&c.given, why)
+		delete(r.best, t)
+	}
+	if err := r.selectPolicy(!given); err != nil || r.text(s.Name) == LiveWord {
+		return err
+	}
+	// What the preset says of a live router is no part of a replay.
+	for _, t := range r.table.list {
+		if c, ok := r.best[t]; ok && t.needsLive(c.value) {
+			delete(r.best, t)
+		}
+	}
+	return nil
+}
+
+// goLive turns the semantics to live and says why.
+func (r *resolution) goLive(s *Setting, why string) {
+	v, _ := s.Kind.Parse(LiveWord)
+	r.best[s] = chosen{Given{Setting: s, Text: LiveWord, Origin: Origin{FromLive, why}}, v}
+}
+
+// selectPolicy finds the policy that selects workers, and those of the stages
+// of disaggregated serving. Any but the default is a matter of live routers.
+func (r *resolution) selectPolicy(mayLive bool) error {
+	override := r.text("worker-selection-policy")
+	chosen, err := r.file.selected("aggregated", override)
+	if err != nil {
+		return err
+	}
+	for _, stage := range []struct {
+		name, setting string
+		to            **policy.Policy
+	}{{"prefill", "router-prefill-policy", &r.Run.StagePolicies.Prefill}, {"decode", "router-decode-policy", &r.Run.StagePolicies.Decode}} {
+		own := r.text(stage.setting)
+		if own == "" {
+			own = override
+		}
+		if *stage.to, err = r.file.selected(stage.name, own); err != nil {
+			return err
+		}
+	}
+	if chosen == nil {
+		return nil
+	}
+	s, _ := r.table.Lookup("router-semantics")
+	if c := r.best[s]; c.value.Text != LiveWord {
+		if !mayLive {
+			file, _ := r.table.Lookup("router-policy-config")
+			if g := r.best[file].given; g.Origin.Layer == FromFlag || override != "" {
+				return fmt.Errorf("router-policy-config: found policy %s selected under router-semantics replay, expected the default policy (Dynamo's replay refuses others; give live, or worker-selection-policy default)", chosen.Name)
+			}
+			r.Warn("router-policy-config: the policy %s has no effect: only a live router has others than the default", chosen.Name)
+			return nil
+		}
+		r.goLive(s, "policy "+chosen.Name)
+	}
+	r.Run.Live.Policy = chosen
+	return nil
+}
+
+// text returns the text of a setting, "" where none is given.
+func (r *resolution) text(name string) string {
+	s, _ := r.table.Lookup(name)
+	if c, ok := r.best[s]; ok && !c.value.None {
+		return c.value.Text
+	}
+	return ""
+}
+
+// StagePolicies are the policies of the two stages of disaggregated serving;
+// nil is the default one.
+type StagePolicies struct{ Prefill, Decode *policy.Policy }
+
+// settleRouter completes the router's parameters from what was stored.
+func (r *resolution) settleRouter() error {
+	run := &r.Run
+	if run.Semantics == LiveWord {
+		run.Router.Live = &run.Live
+	}
+	if err := r.chooseClasses(); err != nil {
+		return err
+	}
+	if !eventsOn(run.EventsConfig) {
+		run.WorkerKVEvents = false
+	}
+	r.warnBlind()
+	return nil
+}
+
+// chooseClasses takes the queue's classes from the policy file: those of the
+// model, else the root profile.
+func (r *resolution) chooseClasses() error {
+	p := r.file.profile
+	if own := r.file.models[r.Run.ModelName]; own != nil {
+		p = own
+	}
+	if r.Run.ModelName != "" && r.file.models[r.Run.ModelName] == nil {
+		r.Warn("model-name: the policy file has no profile of %s, so its root profile applies", show(r.Run.ModelName))
+	}
+	r.Run.Router.Classes = p
+	if p == nil {
+		return nil
+	}
+	for _, name := range []string{"router-queue-threshold", "router-queue-policy"} {
+		if r.Explicit(name) {
+			r.Warn("%s of the %s has no effect: the policy file has queue classes", name, r.originOf(name))
+		}
+	}
+	return nil
+}
+
+// warnBlind says where a kv router cannot see what workers hold.
+func (r *resolution) warnBlind() {
+	run := &r.Run
+	l := run.Router.Live
+	if run.Router.Mode != router.KV || run.Router.OverlapScoreCredit == 0 || l != nil && !l.KVEvents {
+		return
+	}
+	silent, all := 0, 0
+	for i := range run.Workers {
+		g := &run.Workers[i]
+		all += g.Count
+		if !run.with(g).WorkerKVEvents {
+			silent += g.Count
+		}
+	}
+	if silent > 0 {
+		r.Warn("router-mode kv: %d of %d workers publish no KV events (worker-kv-events, kv-events-config): the router is blind to what they hold and routes to them by load alone; no-router-kv-events would predict it", silent, all)
+	}
+}
+
+// validEvents reports whether a text is vLLM's description of KV events.
+func validEvents(text string) bool {
+	var v map[string]any
+	return json.Unmarshal([]byte(text), &v) == nil
+}
+
+// eventsOn reads vLLM's switch. Without a description events are as
+// worker-kv-events says; in one the switch is off unless it is set.
+func eventsOn(text string) bool {
+	if text == "" {
+		return true
+	}
+	var v struct {
+		Enable bool `json:"enable_kv_cache_events"`
+	}
+	return json.Unmarshal([]byte(text), &v) == nil && v.Enable
+}
+
+// warnUnused names settings of live routers that were given and wait for
+// another one to have an effect.
+func (r *resolution) warnUnused() {
+	run := &r.Run
+	l := &run.Live
+	kv := run.Router.Mode == router.KV
+	for _, u := range []struct {
+		name string
+		idle bool
+		why  string
+	}{
+		{"router-ttl-secs", l.KVEvents || l.ApproximateLRU, "it is the lifetime of entries with no-router-kv-events and router-approximate-cache-policy ttl"},
+		{"router-session-affinity-mode", l.AffinityTTLSecs == 0, "it needs router-session-affinity-ttl-secs"},
+		{"expected-output", !l.TrackOutputBlocks, "it needs router-track-output-blocks"},
+		{"router-replica-sync", run.Frontends < 2, "it needs more than one of frontends"},
+		{"replica-sync-delay-ms", !run.ReplicaSync || run.Frontends < 2, "it needs router-replica-sync and more than one of frontends"},
+		{"router-reset-states", run.RestartAtMS == nil, "it needs router-restart-at (Dynamo 1.6.1 itself has no such flag any more)"},
+		{"encoder-cuda-to-cpu-ratio", run.Router.Mode != router.DeviceAwareWeighted, "it needs router-mode device-aware-weighted"},
+		{"overlap-refresh-after-secs", kv && run.Router.QueueThreshold == nil && run.Router.Classes == nil, "nothing ever waits without router-queue-threshold or queue classes"},
+		{"router-prefill-policy", run.PrefillPolicy != "", "there is no prefill stage in aggregated serving"},
+		{"router-decode-policy", run.DecodePolicy != "", "there is no decode stage in aggregated serving"},
+	} {
+		s, _ := r.table.Lookup(u.name)
+		if c, ok := r.best[s]; ok && u.idle && c.given.Origin.Layer == FromFlag && c.value.Text != s.Default {
+			r.Warn("%s has no effect: %s", u.name, u.why)
+		}
+	}
+	if run.Router.Live != nil && kv && run.Router.OverlapScoreCredit == 0 && l.Policy == nil {
+		for _, name := range []string{"router-kv-events", "router-ttl-secs", "router-approximate-cache-policy", "router-predicted-ttl-secs", "kv-event-loss"} {
+			if s, _ := r.table.Lookup(name); r.origins[s].Layer == FromFlag {
+				r.Warn("%s has no effect: at credit 0 a live router keeps no index", name)
+			}
+		}
+	}
+}
+
+// SemanticsFrom says why the router is a live one or that of the replay.
+func (r *Resolved) SemanticsFrom() string {
+	s, _ := r.table.Lookup("router-semantics")
+	return r.origins[s].String()
+}

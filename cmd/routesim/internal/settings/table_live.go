@@ -1,0 +1,208 @@
+package settings
+
+import (
+	"math"
+
+	"routesim/sim/router"
+)
+
+// liveRows are the settings that only a live frontend has: Dynamo's own replay
+// ignores them. One that is given turns the run's semantics to live.
+func liveRows() []Setting {
+	rows := append(cacheRows(), liveLoadRows()...)
+	rows = append(rows, sessionRows()...)
+	rows = append(rows, frontendRows()...)
+	for i := range rows {
+		rows[i].Group, rows[i].LiveOnly = LiveOnly, true
+	}
+	return rows
+}
+
+// cacheRows say what the router believes is cached where.
+func cacheRows() []Setting {
+	return []Setting{
+		{
+			Name: "router-kv-events", Aliases: []string{"kv-events"}, Field: "use_kv_events", Router: true,
+			Env: []string{"DYN_ROUTER_USE_KV_EVENTS", "DYN_USE_KV_EVENTS"}, Default: "true", Kind: Bool{},
+			Help: "Learn from the workers' KV events what is cached. Off: approximate mode, from the router's own decisions.",
+			Ref:  func(r *Run) any { return &r.Live.KVEvents },
+		}, {
+			Name: "router-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_TTL_SECS"}, Default: "120", Unit: "s", Kind: nonNegative,
+			Help: "Approximate mode: how long a decision is taken to leave its prompt cached. 0 = not at all.",
+			Ref:  func(r *Run) any { return &r.Live.TTLSecs },
+		}, {
+			Name: "router-approximate-cache-policy", Router: true, Env: []string{"DYN_ROUTER_APPROXIMATE_CACHE_POLICY"}, Default: "ttl",
+			Kind: Choice{Words: []string{"ttl", "lru"}},
+			Help: "Approximate mode: forget by age, or model each worker's block pool by last use.",
+			Ref:  func(r *Run) any { return &r.Live.ApproximateLRU },
+		}, {
+			Name: "router-predicted-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_PREDICTED_TTL_SECS"}, Default: None, Unit: "s",
+			Kind: nonNegative.optional(),
+			Help: "Beside KV events: how long a decision is taken to leave its prompt cached before any event says so.",
+			Ref:  func(r *Run) any { return &r.Live.PredictedTTLSecs },
+		}, {
+			Name: "kv-event-loss", Default: "0", Kind: fraction,
+			Help: "Share of the batches of KV events that are lost. The gap is noticed with the worker's next batch and recovered then.",
+			Ref:  func(r *Run) any { return &r.EventLoss },
+		}, {
+			Name: "router-restart-at", Default: None, Unit: "ms", Kind: nonNegative.optional(),
+			Help: "Restart the routers at this time: bookings are lost, the index of KV events is recovered from the workers.",
+			Ref:  func(r *Run) any { return &r.RestartAtMS },
+		}, {
+			Name: "router-reset-states", Default: "false", Kind: Bool{},
+			Help: "A restart begins with an empty index. Named by Dynamo's documentation, gone in 1.6.1.",
+			Ref:  func(r *Run) any { return &r.ResetStates },
+		},
+	}
+}
+
+// liveLoadRows say what the router counts as load and when it is too much.
+func liveLoadRows() []Setting {
+	return []Setting{
+		{
+			Name: "router-track-output-blocks", Aliases: []string{"track-output-blocks"}, Router: true,
+			Env: []string{"DYN_ROUTER_TRACK_OUTPUT_BLOCKS"}, Default: "false", Kind: Bool{},
+			Help: "Count the blocks of answers as active blocks as they grow.",
+			Ref:  func(r *Run) any { return &r.Live.TrackOutputBlocks },
+		}, {
+			Name: "expected-output", Default: None, Kind: Choice{Words: []string{None, "trace"}},
+			Help: "Whether requests say how long their answers will be. With trace, tracked output blocks count less towards the end.",
+			Ref:  func(r *Run) any { return &r.ExpectedOutput },
+		}, {
+			Name: "active-request-expiry-secs", Env: []string{"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"}, Default: "300", Unit: "s", Kind: nonNegative,
+			Help: "Period of the scan that drops bookings without a token since the scan before. 0 = never.",
+			Ref:  func(r *Run) any { return &r.Live.ExpirySecs },
+		}, {
+			Name: "active-decode-blocks-threshold", Env: []string{"DYN_ACTIVE_DECODE_BLOCKS_THRESHOLD"}, Default: None, Kind: fraction.optional(),
+			Help: "A worker with more active blocks, or more KV blocks in use, than this fraction of its pool gets no requests.",
+			Ref:  func(r *Run) any { return &r.Live.ActiveDecodeBlocksThreshold },
+		}, {
+			Name: "active-prefill-tokens-threshold", Env: []string{"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD"}, Default: None, Unit: "tokens",
+			Kind: Int{Max: math.MaxInt64}.orNone(-1),
+			Help: "A worker with more active prefill tokens gets no requests.",
+			Ref:  func(r *Run) any { return &r.Live.ActivePrefillTokensThreshold },
+		}, {
+			Name: "active-prefill-tokens-threshold-frac", Env: []string{"DYN_ACTIVE_PREFILL_TOKENS_THRESHOLD_FRAC"}, Default: None, Kind: nonNegative.optional(),
+			Help: "The same as a fraction of --max-num-batched-tokens.",
+			Ref:  func(r *Run) any { return &r.Live.ActivePrefillTokensThresholdFrac },
+		}, {
+			Name: "overlap-refresh-after-secs", Env: []string{"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"}, Default: "10", Unit: "s", Kind: nonNegative,
+			Help: "Overlaps of a request that waited this long are looked up anew. 0 = never.",
+			Ref:  func(r *Run) any { return &r.Live.OverlapRefreshSecs },
+		}, {
+			Name: "encoder-cuda-to-cpu-ratio", Env: []string{"DYN_ENCODER_CUDA_TO_CPU_RATIO"}, Default: "8", Kind: tokens,
+			Help: "Device-aware mode: how many CPUs one accelerator counts for.",
+			Ref:  func(r *Run) any { return &r.Live.EncoderRatio },
+		},
+	}
+}
+
+// sessionRows bind sessions to workers.
+func sessionRows() []Setting {
+	return []Setting{
+		{
+			Name: "router-session-affinity-ttl-secs", Field: "session_affinity_ttl_secs", Env: []string{"DYN_ROUTER_SESSION_AFFINITY_TTL_SECS"},
+			Default: None, Unit: "s", Kind: Int{Min: 1, Max: 31_536_000}.orNone(0),
+			Help: "Keep the requests of a session on one worker until it was idle this long.",
+			Ref:  func(r *Run) any { return &r.Live.AffinityTTLSecs },
+		}, {
+			Name: "router-session-affinity-mode", Field: "session_affinity_mode", Env: []string{"DYN_ROUTER_SESSION_AFFINITY_MODE"}, Default: "hard",
+			Kind: Choice{Words: []string{"hard", "soft"}},
+			Help: "What becomes of a binding whose worker cannot serve: hard drops it, soft keeps it.",
+			Ref:  func(r *Run) any { return &r.Live.AffinitySoft },
+		},
+	}
+}
+
+// frontendRows are about several routers side by side.
+func frontendRows() []Setting {
+	return []Setting{
+		{
+			Name: "frontends", Default: "1", Kind: Int{Min: 1, Max: 65535},
+			Help: "Number of frontends, each with a router of its own. Requests arrive at them in turn.",
+			Ref:  func(r *Run) any { return &r.Frontends },
+		}, {
+			Name: "router-replica-sync", Router: true, Env: []string{"DYN_ROUTER_REPLICA_SYNC"}, Default: "false", Kind: Bool{},
+			Help: "Tell the other frontends' routers of every booking, first token and end.",
+			Ref:  func(r *Run) any { return &r.ReplicaSync },
+		}, {
+			Name: "replica-sync-delay-ms", Default: "0", Unit: "ms", Kind: nonNegative,
+			Help: "How long such a message is under way.",
+			Ref:  func(r *Run) any { return &r.ReplicaSyncDelayMS },
+		},
+	}
+}
+
+// nodeRows are settings of the workers that matter to the router only. A group
+// of workers may have its own.
+func nodeRows() []Setting {
+	rows := []Setting{
+		{
+			Name: "worker-kv-events", Default: "true", Kind: Bool{},
+			Help: "Whether workers publish KV events. Without, a kv router is blind to what they hold.",
+			Ref:  func(r *Run) any { return &r.WorkerKVEvents },
+		}, {
+			Name: "kv-event-delay-ms", Default: "0", Unit: "ms", Kind: nonNegative,
+			Help: "Delay of these workers' KV events beyond --kv-event-lag-ms.",
+			Ref:  func(r *Run) any { return &r.EventDelayMS },
+		}, {
+			Name: "device", Default: "accelerator", Kind: Choice{Words: []string{"accelerator", "cpu"}},
+			Help: "What the workers run on, for --router-mode device-aware-weighted.",
+			Ref:  func(r *Run) any { return &r.CPU },
+		},
+	}
+	for i := range rows {
+		rows[i].Group = Fleet
+	}
+	return rows
+}
+
+// semanticsRows choose between the router of Dynamo's replay and a live one,
+// and the policy that selects workers.
+func semanticsRows() []Setting {
+	name := Word{What: "the name of a policy instance, or default", Hint: "NAME", Optional: true}
+	return []Setting{
+		{
+			Name: "router-semantics", Group: Cost, Default: Replay, Kind: Choice{Words: []string{Replay, LiveWord}},
+			Help: "Whose router decides: the one of Dynamo's own replay, or that of a live frontend. A setting that only the latter has turns this to live.",
+			Ref:  func(r *Run) any { return &r.Semantics },
+		}, {
+			Name: "worker-selection-policy", Group: Queue, Env: []string{"DYN_ROUTER_WORKER_SELECTION_POLICY"}, Default: None, Kind: name,
+			Help: "Instance of the policy file that selects workers, in the place of the one that the file selects.",
+			Ref:  func(r *Run) any { return &r.SelectionPolicy },
+		}, {
+			Name: "router-prefill-policy", Group: Queue, Env: []string{"DYN_ROUTER_PREFILL_POLICY"}, Default: None, Kind: name,
+			Help: "The same for the prefill stage of disaggregated serving only.",
+			Ref:  func(r *Run) any { return &r.PrefillPolicy },
+		}, {
+			Name: "router-decode-policy", Group: Queue, Env: []string{"DYN_ROUTER_DECODE_POLICY"}, Default: None, Kind: name,
+			Help: "The same for the decode stage of disaggregated serving only.",
+			Ref:  func(r *Run) any { return &r.DecodePolicy },
+		}, {
+			Name: "model-name", Group: Queue, Default: None, Kind: Word{What: "a name", Hint: "NAME", Optional: true},
+			Help: "Model whose queue classes of the policy file apply, in the place of its root profile.",
+			Ref:  func(r *Run) any { return &r.ModelName },
+		}, {
+			Name: "kv-events-config", Group: Fleet, Default: None, Kind: Word{What: "vLLM's JSON object", Hint: "JSON", Optional: true, Check: validEvents},
+			Help: "vLLM's setting of that name: with enable_kv_cache_events false all workers publish no KV events.",
+			Ref:  func(r *Run) any { return &r.EventsConfig },
+		},
+	}
+}
+
+// The words of router-semantics.
+const (
+	Replay   = "replay"
+	LiveWord = "live"
+)
+
+// modeChoice is the kind of router-mode.
+func modeChoice() Choice {
+	return Choice{
+		Words: router.Modes(),
+		Also: map[string]string{
+			"kv_router": "kv", "kv-router": "kv", "round_robin": "round-robin", "power_of_two": "power-of-two",
+			"least_loaded": "least-loaded", "device_aware_weighted": "device-aware-weighted",
+		},
+	}
+}
