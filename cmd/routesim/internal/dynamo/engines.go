@@ -23,6 +23,7 @@ const (
 	events                  // JSON of the KV events
 	eventSwitch             // KV events, as a switch
 	mode                    // role of the worker in disaggregated serving
+	override                // JSON that overrides the model's configuration
 	prefillRole             // a switch for such a role
 	decodeRole
 )
@@ -64,12 +65,13 @@ func common() map[string]rule {
 	flags := map[string]rule{
 		"model": {what: model}, "model-path": {what: model}, "served-model-name": {what: served},
 		"tensor-parallel-size": {what: tensor}, "disaggregation-mode": {what: mode},
+		"hf-overrides": {what: override}, "json-model-override-args": {what: override}, "rope-scaling": {what: override},
 		"connector":         {what: leaveValue},
 		"trust-remote-code": {what: leaveSwitch},
 	}
 	for _, name := range []string{"endpoint", "namespace", "discovery-backend", "request-plane", "response-plane", "event-plane", "dyn-tool-call-parser", "dyn-reasoning-parser",
 		"dyn-default-thinking-mode", "dyn-structural-tag", "custom-jinja-template", "health-check-payload", "endpoint-types", "dump-config-to", "revision", "seed", "load-format",
-		"download-dir", "tokenizer", "tokenizer-mode", "store-kv", "kv-transfer-config", "host", "port", "log-level", "hf-overrides", "json-model-override-args"} {
+		"download-dir", "tokenizer", "tokenizer-mode", "store-kv", "kv-transfer-config", "host", "port", "log-level"} {
 		flags[name] = rule{what: leaveValue}
 	}
 	return flags

@@ -73,6 +73,8 @@ func TestWorkerFlags(t *testing.T) {
 		{"--max-num-seqs, '8', --max-num-seqs, '9'", map[string]string{"max-num-seqs": "9"}, "the last one counts"},
 		{"--max-num-seqs, '8', stray", map[string]string{"max-num-seqs": "8"}, "the word stray"},
 		{"--unheard-of, 'a b', --other", nil, "\"--unheard-of a b\""},
+		{`--max-model-len, 128k, --hf-overrides, '{"rope_scaling":{"factor":4.0}}'`, map[string]string{"max-model-len": ""}, "left to the profile"},
+		{`--max-model-len, 8k, --hf-overrides, '{"architectures":[]}'`, map[string]string{"max-model-len": "8000"}, "published configuration"},
 		{"--enforce-eager", nil, "CUDA graphs"},
 		{"--kv-events-config.enable_kv_cache_events=true", nil, ""},
 		{"--kv-events-config, '{\"enable_kv_cache_events\":true,\"publisher\":\"null\"}'", nil, quiet},

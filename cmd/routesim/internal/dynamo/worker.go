@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,8 @@ type worker struct {
 	role   string // prefill, decode, encode or "" for all
 	taken  []taken
 
-	block, pool, model, served, tensor, ranks, weights, kvDtype, quantized fact
-	events                                                                 eventState
+	block, pool, model, served, tensor, ranks, weights, kvDtype, quantized, override fact
+	events                                                                           eventState
 }
 
 // eventState is what is known of a worker's KV events.
@@ -72,7 +73,24 @@ func readWorker(c *component, e *engine, r *report, table *settings.Table) (*wor
 			return nil, err
 		}
 	}
+	w.overridden(r)
 	return w, w.check(table)
+}
+
+// overridden leaves the context limit to the profile where the deployment
+// stretches the model's context: a profile's model has the one it was published
+// with.
+func (w *worker) overridden(r *report) {
+	f := w.override
+	switch {
+	case !f.exists():
+		return
+	case !strings.Contains(f.text, "rope") && !strings.Contains(f.text, "max_position_embeddings"):
+		r.unknown(w.component, f.flag+" "+show(f.text), f.at, "a profile's model has its published configuration")
+		return
+	}
+	r.unknown(w.component, f.flag+" "+show(f.text), f.at, "it stretches the model's context, so max_model_len is left to the profile")
+	w.taken = slices.DeleteFunc(w.taken, func(t taken) bool { return t.name == "max_model_len" })
 }
 
 // rule finds what becomes of a flag; on is false in its no- form. A flag that
@@ -162,6 +180,8 @@ func (w *worker) value(r rule, f fact) error {
 		w.quantized = f
 	case weights:
 		w.weights = f
+	case override:
+		w.override = f
 	case events:
 		return w.readEvents(r.to, f)
 	case mode:
