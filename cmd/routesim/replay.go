@@ -32,6 +32,7 @@ const replayExample = `  routesim replay trace.jsonl
   routesim replay trace.jsonl --workers 4 --router-mode round-robin -o out
   routesim replay trace.jsonl --router-temperature 0.5 --format json
   routesim replay trace.jsonl --workers 6xh100/llama-3.1-70b/tp4,2xa100/llama-3.1-70b/tp4@max_num_seqs=64
+  routesim replay trace.jsonl --from-dynamo deployment.yaml
   routesim replay trace.jsonl --print-config > run.yaml`
 
 // replayOptions are what one command line says besides settings.
