@@ -193,7 +193,7 @@ func (c *canvas) mark(r role, x, y float64, p int) {
 
 // entry is a line of a legend.
 type entry struct {
-	line int // class of the line
+	line int // class of the line, -1 for a bound
 	text string
 }
 
@@ -206,7 +206,11 @@ func (c *canvas) legend(x, right float64, list []entry) float64 {
 		if at > x && at+w > right {
 			at, y = x, y+18
 		}
-		c.line("ln l"+strconv.Itoa(e.line), at, y-4, at+28, y-4)
+		class := "ln l" + strconv.Itoa(e.line)
+		if e.line < 0 {
+			class = "slo"
+		}
+		c.line(class, at, y-4, at+28, y-4)
 		c.text("", "start", at+34, y, 0, e.text)
 		at += w + 14
 	}

@@ -15,7 +15,7 @@ const mostBands = 250
 
 // data is the block that the script reads: columns by metric, values in the
 // unit shown and with as many digits as are shown, changes in tenths of % or pp.
-func (m *model) data(all map[int]*distribution, runs []*strips) template.JS {
+func (m *model) data(all map[int]*distribution, runs []*strips) (template.JS, error) {
 	var b strings.Builder
 	field := func(name string, v any) {
 		if b.Len() > 0 {
@@ -57,9 +57,11 @@ func (m *model) data(all map[int]*distribution, runs []*strips) template.JS {
 	field("sign", m.signs())
 	field("lo", m.columns(m.end(func(p, k int) (float64, bool) { d := m.diff(p, k); return d.Lo, d.Interval.OK })))
 	field("hi", m.columns(m.end(func(p, k int) (float64, bool) { d := m.diff(p, k); return d.Hi, d.Interval.OK })))
-	names, flags := m.flagRows()
-	field("flagnames", names)
-	field("flags", flags)
+	texts, err := m.flagTexts()
+	if err != nil {
+		return "", err
+	}
+	texts.fields(field)
 	field("run", m.replay())
 	field("seed", strconv.FormatUint(m.firstSeed(), 10))
 	field("focus", m.focus())
@@ -70,7 +72,7 @@ func (m *model) data(all map[int]*distribution, runs []*strips) template.JS {
 	field("target", micro(m.s.SLA.Target*100))
 	field("strips", stripRows(runs))
 	b.WriteString("}")
-	return template.JS(b.String())
+	return template.JS(b.String()), nil
 }
 
 func orEmpty(v []int) []int {
@@ -209,29 +211,6 @@ func (m *model) sign(p, metric int) byte {
 		return '~'
 	}
 	return '.'
-}
-
-// flagRows lists the flags in use, and for each point pairs of place and value.
-func (m *model) flagRows() (names []string, rows [][]any) {
-	index := map[string]int{}
-	rows = make([][]any, len(m.s.Points))
-	for p := range m.s.Points {
-		rows[p] = []any{}
-		for _, f := range m.s.Points[p].Flags {
-			key := f.Name + "\n" + f.Env + "\n" + strconv.FormatBool(f.Bool)
-			at, known := index[key]
-			if !known {
-				at = len(names)
-				index[key] = at
-				names = append(names, key)
-			}
-			rows[p] = append(rows[p], at, f.Value)
-		}
-	}
-	if names == nil {
-		names = []string{}
-	}
-	return names, rows
 }
 
 // cdfRows holds distributions as differences of logarithms, in steps of a

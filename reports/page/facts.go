@@ -139,7 +139,7 @@ func (m *model) profiles() (out []profile) {
 	for i := range m.s.Profiles {
 		f := &m.s.Profiles[i]
 		p := profile{Title: fmt.Sprintf("%s × %s", pretty(format.Count(int64(f.Count))), f.ID)}
-		p.Facts = append(p.Facts, fact{"grade", f.Grade + flagText(f.Flags)})
+		p.Facts = append(p.Facts, fact{"grade", f.Grade + gradeFlags(f.Flags)})
 		if e := f.HeldOut; e != nil {
 			p.Facts = append(p.Facts, fact{"error against servers", fmt.Sprintf("median TTFT %s %%, TPOT %s %%; p90 TTFT %s %%, TPOT %s %% (%s)",
 				number(e.TTFT[0], significant), number(e.TPOT[0], significant), number(e.TTFT[1], significant), number(e.TPOT[1], significant), pretty(format.Plural(int64(e.Runs), "run")))})
@@ -162,7 +162,7 @@ func (m *model) profiles() (out []profile) {
 	return out
 }
 
-func flagText(flags []string) string {
+func gradeFlags(flags []string) string {
 	text := ""
 	for i, f := range flags {
 		text += map[bool]string{true: ": ", false: ", "}[i == 0] + f

@@ -119,10 +119,10 @@ func heatLayout(x, y *axis) heatSize {
 	if need := s.left + 4 + float64(36*nx); need > s.w {
 		s.w, s.wide = math.Min(need, 1132), true
 	}
-	s.cw = math.Min((s.w-s.left-4)/nx, 120)
+	s.cw = (s.w - s.left - 4) / nx
 	switch {
 	case ny <= 12:
-		s.ch = 31
+		s.ch = math.Min(64, math.Max(31, 160/ny))
 	case ny <= 20:
 		s.ch = 25
 	default:

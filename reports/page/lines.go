@@ -50,6 +50,9 @@ func lines(s *lineSpec) *canvas {
 		}
 		keys = append(keys, entry{l.line, l.name})
 	}
+	if !math.IsNaN(s.target) {
+		keys = append(keys, entry{-1, s.goal})
+	}
 	y := scale{}
 	if y.lo, y.hi = span(all); s.fixed {
 		y.lo, y.hi = 0, 100
@@ -71,7 +74,6 @@ func lines(s *lineSpec) *canvas {
 	}
 	if !math.IsNaN(s.target) {
 		c.line("slo", a.l, y.at(s.target), a.r, y.at(s.target))
-		c.text("goal", "end", a.r-4, y.at(s.target)+15, 0, s.goal)
 	}
 	return c
 }

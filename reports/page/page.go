@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"routesim/reports/sweepdata"
 	"routesim/reports/verdict"
@@ -67,6 +70,8 @@ type content struct {
 	V                    *verdict.Verdict
 	Blocks               []block
 	Strip                *figure
+	Headline             template.HTML
+	Costs                string
 	Outcome              []outcomeRow
 	OutcomeHeads         []string
 	Failures             []string
@@ -113,7 +118,7 @@ func Write(w io.Writer, s *sweepdata.Sweep, v *verdict.Verdict, extras Extras) e
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"css": func(s string) template.CSS { return template.CSS(s) },
 		"js":  func(s string) template.JS { return template.JS(s) },
-		"inc": func(n int) int { return n + 1 },
+		"nb":  keepUnits,
 	}).Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -134,15 +139,25 @@ func (m *model) content() (*content, error) {
 	}
 	c := &content{
 		Title: m.title(), Style: squeeze(styleText, styleSigns), Script: squeeze(plotsText+scriptText, scriptSigns), Meta: m.meta(), V: m.v, Version: m.s.Version,
-		Blocks: m.blocks(), Table: m.pointTable(), Workload: m.workload(), Profiles: m.profiles(), Timing: m.base("timing"),
+		Table: m.pointTable(), Workload: m.workload(), Profiles: m.profiles(), Timing: m.base("timing"),
 		Varied: m.varied(), Settings: m.settings(), Definitions: m.v.Definitions, Notes: m.s.Notes, Command: shell(m.s.Command),
+	}
+	c.Headline = headline(m.v.Headline)
+	c.Costs = strings.TrimPrefix(m.v.Costs, "Costs: ")
+	if first, size := utf8.DecodeRuneInString(c.Costs); size > 0 {
+		c.Costs = string(unicode.ToUpper(first)) + c.Costs[size:]
 	}
 	c.OutcomeHeads, c.Outcome = m.outcomes()
 	c.Failures, c.MoreFailures = m.failures()
 	if p := m.strip(); p != nil {
-		c.Strip = &figure{Plot: p.svg(), Note: m.stripCaption()}
+		c.Strip = &figure{Title: m.stripTitle(), Plot: p.svg(), Note: m.stripCaption()}
 	}
-	c.Explore = m.explore()
+	if c.Blocks, err = m.blocks(); err != nil {
+		return nil, err
+	}
+	if c.Explore, err = m.explore(); err != nil {
+		return nil, err
+	}
 	c.Pareto, c.Goodput = m.tradeoff(), m.goodput()
 	for _, l := range m.curves() {
 		c.Curves = append(c.Curves, legendItem{l.line, l.name})
@@ -160,8 +175,65 @@ func (m *model) content() (*content, error) {
 		c.Alone = m.alone(p)
 	}
 	c.Digests = m.digests()
-	c.Data = m.data(all, runs)
-	return c, nil
+	c.Data, err = m.data(all, runs)
+	return c, err
+}
+
+// headline is the verdict with its values set off, and with names of settings
+// kept on one line where they fit.
+func headline(text string) template.HTML {
+	words := strings.Split(text, " ")
+	value := func(w string) (string, bool) {
+		bare := strings.TrimRight(w, ".,;:")
+		_, err := strconv.ParseFloat(bare, 64)
+		return "<em>" + template.HTMLEscapeString(bare) + "</em>" + template.HTMLEscapeString(w[len(bare):]), err == nil
+	}
+	var out []string
+	for i := 0; i < len(words); i++ {
+		safe := template.HTMLEscapeString(words[i])
+		if v, ok := value(words[i]); ok {
+			safe = v
+		} else if strings.Contains(words[i], "-") {
+			if i+1 < len(words) {
+				if v, ok := value(words[i+1]); ok {
+					safe += " " + v
+					i++
+				}
+			}
+			safe = "<span>" + safe + "</span>"
+		}
+		out = append(out, safe)
+	}
+	return template.HTML(strings.Join(out, " "))
+}
+
+// keepUnits keeps numbers and their units on one line.
+func keepUnits(text string) string {
+	for _, unit := range []string{"%", "pp", "s", "ms", "min", "req/s", "tok/s"} {
+		for _, end := range []string{" ", ".", ",", ";", ")", ":"} {
+			text = unitGap(text, " "+unit+end)
+		}
+		if strings.HasSuffix(text, " "+unit) {
+			text = unitGap(text+" ", " "+unit+" ")
+			text = strings.TrimSuffix(text, " ")
+		}
+	}
+	return text
+}
+
+// unitGap makes the blank of a pattern a hard one where it follows a digit.
+func unitGap(text, pattern string) string {
+	for from := 0; ; {
+		i := strings.Index(text[from:], pattern)
+		if i < 0 {
+			return text
+		}
+		i += from
+		if i > 0 && text[i-1] >= '0' && text[i-1] <= '9' {
+			text = text[:i] + hard + text[i+1:]
+		}
+		from = i + 1
+	}
 }
 
 // title is for browser tabs and links.

@@ -208,9 +208,15 @@ async function copy(button) {
 	setTimeout(() => { button.textContent = 'Copy'; }, 1500);
 }
 function forms(p) {
-	const list = [];
-	for (let i = 0; i < D.flags[p].length; i += 2) list.push([...D.flagnames[D.flags[p][i]].split('\n'), D.flags[p][i + 1]]);
-	return {flags: list.map(f => f[0] + ' ' + f[3]).join(' \\\n'), env: list.map(f => f[1] + '=' + f[3]).join('\n'), k8s: list.map(f => `- {name: ${f[1]}, value: "${f[3]}"}`).join('\n')};
+	const list = [], [none, note, head] = D.k8s;
+	for (let i = 0; i < D.flags[p].length; i += 2) {
+		const [flag, env, item, listed] = D.flagtexts[D.flags[p][i]], fill = t => t.replaceAll('0VALUE0', D.flags[p][i + 1]);
+		list.push({flag: fill(flag), env: fill(env), item: fill(item), listed});
+	}
+	if (!list.length) return {flags: '# the defaults: no flags', env: '# the defaults: no variables', k8s: none};
+	const items = list.filter(f => f.listed).map(f => f.item);
+	return {flags: list.map(f => f.flag).join(' \\\n'), env: list.map(f => f.env).join('\n'),
+		k8s: [note, ...list.filter(f => !f.listed).map(f => f.item), ...(items.length ? [head, ...items] : [])].join('\n')};
 }
 function alone(p) {
 	const args = [...D.run];
@@ -258,9 +264,10 @@ function start() {
 	}
 	document.addEventListener('keydown', e => { if (e.key === 'Escape') tip(''); });
 	for (const th of all('#table th[data-k]')) {
-		const b = document.createElement('button');
-		b.textContent = th.textContent;
-		th.replaceChildren(b);
+		const b = document.createElement('button'), s = document.createElement('span');
+		s.className = 'printonly';
+		s.textContent = b.textContent = th.textContent;
+		th.replaceChildren(s, b);
 	}
 	for (const i of [0, 1, 2]) { const c = $('cdf' + i) && cdf(i, -1); if (c) $('cdf' + i).cdf = c.cdf; }
 	addEventListener('hashchange', () => { if (recall()) redraw(); });

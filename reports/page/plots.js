@@ -152,9 +152,9 @@ class Canvas {
 	legend(x, right, list) {
 		let cx = x, y = 11;
 		for (const [line, text] of list) {
-			const w = 38 + width(text, 12.5);
+			const cls = line < 0 ? 'slo' : 'ln l' + line, w = 38 + width(text, 12.5);
 			if (cx > x && cx + w > right) { cx = x; y += 18; }
-			this.line('ln l' + line, cx, y - 4, cx + 28, y - 4);
+			this.line(cls, cx, y - 4, cx + 28, y - 4);
 			this.text('', 'start', cx + 34, y, 0, text);
 			cx += w + 14;
 		}
@@ -200,8 +200,8 @@ function heat(view) {
 	const x = D.axes[D.map[0]], y = D.axes[D.map[1]], nx = x.values.length, ny = y.values.length, k = view.metric;
 	const s = {w: 620, left: ceil(max(0, ...y.values.map(v => width(shorten(v, 18), 12.5)))) + 32, top: 4};
 	if (s.left + 4 + 36 * nx > s.w) s.w = min(s.left + 4 + 36 * nx, 1132);
-	s.cw = min((s.w - s.left - 4) / nx, 120);
-	s.ch = ny <= 12 ? 31 : ny <= 20 ? 25 : 18;
+	s.cw = (s.w - s.left - 4) / nx;
+	s.ch = ny <= 12 ? min(64, max(31, 160 / ny)) : ny <= 20 ? 25 : 18;
 	const numbers = nx * ny <= 400 && s.cw >= 28, bottom = s.top + ny * s.ch, c = new Canvas('heat', s.w, bottom + 44);
 	c.svg.classList.add('heat');
 	let lo = Infinity, hi = -Infinity;
@@ -253,7 +253,9 @@ function lines(o) {
 	let off = false;
 	for (const l of o.list) for (const s of l.samples) s.off ? off = true : seen.push(s.v, s.lo, s.hi);
 	const [lo, hi] = o.fixed ? [0, 100] : span(seen);
-	const top = (o.list.length ? c.legend(44, o.w, o.list.map(l => [l.line, l.name])) + 8 : 8) + (off ? 12 : 0);
+	const keys = o.list.map(l => [l.line, l.name]);
+	if (o.target) keys.push([-1, `target ${pretty(String(o.target))}${HARD}%`]);
+	const top = (keys.length ? c.legend(44, o.w, keys) + 8 : 8) + (off ? 12 : 0);
 	const ys = ticks({lo, hi}, 6), a = {l: left(ys), r: o.w - 12, t: top, b: o.h - 44}, y = scale(lo, hi, a.b, a.t);
 	const at = places(o.axis, a.l + 10, a.r - 10);
 	c.frame(a, knobTicks(o.axis), i => at[i], y, ys, o.axis.label, o.title);
@@ -268,10 +270,7 @@ function lines(o) {
 			if (s.off) c.el('path', 'off', {d: `M${px(at[s.i])} ${px(a.t - 11)}l5 9h-10z`, 'data-p': s.p});
 			else if (!nan(s.v) && s.p >= 0) c.el('circle', 'dt d' + l.line, {cx: at[s.i], cy: y.at(s.v), r: 3.2, 'data-p': s.p});
 	}
-	if (o.target) {
-		c.line('slo', a.l, y.at(o.target), a.r, y.at(o.target));
-		c.text('goal', 'end', a.r - 4, y.at(o.target) + 15, 0, `target ${pretty(String(o.target))}${HARD}%`);
-	}
+	if (o.target) c.line('slo', a.l, y.at(o.target), a.r, y.at(o.target));
 	return c.svg;
 }
 const heldName = (a, held) => D.live.filter(b => b !== a && held[b] >= 0).map(b => D.axes[b].short + ' ' + shorten(D.axes[b].values[held[b]], 18)).join(', ');
@@ -342,7 +341,7 @@ const TRIES = [[11, -7, 'start'], [11, 15, 'start'], [-11, -7, 'end'], [-11, 15,
 function scatter(o) {
 	const c = new Canvas(o.id, o.w, o.h), front = o.front ? frontOf(o.x, o.y) : null, list = dots(o.x, o.y, front);
 	let [x0, x1] = span(list.map(d => d.x)), [y0, y1] = span(list.map(d => d.y));
-	if (o.front) {
+	if (o.front && list.length > 8) {
 		let near = list.filter(d => d.role && d.role !== 2);
 		if (!near.length) near = list;
 		const [u0, u1] = span(near.map(d => d.x)), [v0, v1] = span(near.map(d => d.y)), dx = (u1 - u0) * 0.2, dy = (v1 - v0) * 0.2;

@@ -71,6 +71,9 @@ func (m *model) dots(x, y int, front []bool) []dot {
 	return out
 }
 
+// fewDots are shown all, without zooming in.
+const fewDots = 8
+
 // zoom is the area of front, default and chosen with 20 % around it.
 func zoom(list []dot) (x0, x1, y0, y1 float64) {
 	var xs, ys []float64
@@ -109,7 +112,7 @@ func (m *model) scatter(s *scatterSpec) *canvas {
 	x, y := scale{}, scale{}
 	x.lo, x.hi = span(xs)
 	y.lo, y.hi = span(ys)
-	if s.front {
+	if s.front && len(list) > fewDots {
 		x0, x1, y0, y1 := zoom(list)
 		x.lo, x.hi = math.Max(x.lo, x0), math.Min(x.hi, x1)
 		y.lo, y.hi = math.Max(y.lo, y0), math.Min(y.hi, y1)

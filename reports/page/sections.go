@@ -40,7 +40,7 @@ type heldAxis struct {
 // stepRow is a value of the one live axis with the gain to the one before.
 type stepRow struct{ Value, Metric, Gain string }
 
-func (m *model) explore() explore {
+func (m *model) explore() (explore, error) {
 	e := explore{Shape: string(m.shape), Point: m.focus()}
 	e.Families, e.Stats = m.picks()
 	v := &view{metric: m.v.Objective, chosen: -1, held: m.held()}
@@ -72,11 +72,13 @@ func (m *model) explore() explore {
 			e.Absent = "No varied setting changed a decision, so there is nothing to plot against. The notices above say why."
 		}
 	}
-	if e.Point >= 0 {
-		e.Name, e.Panel, e.Alone = m.name(e.Point), m.panel(e.Point), m.alone(e.Point)
-		e.Block = m.block(e.Point)
+	if e.Point < 0 {
+		return e, nil
 	}
-	return e
+	e.Name, e.Panel, e.Alone = m.name(e.Point), m.panel(e.Point), m.alone(e.Point)
+	var err error
+	e.Block, err = m.block(e.Point)
+	return e, err
 }
 
 // familyName is the title of a plot of a latency's statistics.
@@ -322,11 +324,14 @@ func (m *model) workers() (list []figure, note string, runs []*strips) {
 
 // blocks are the flags to paste: of the chosen point, and in a trade of the
 // alternative, too.
-func (m *model) blocks() []block {
+func (m *model) blocks() ([]block, error) {
 	var out []block
 	for _, p := range []int{m.v.Chosen, m.v.Alternative} {
 		if p >= 0 {
-			b := m.block(p)
+			b, err := m.block(p)
+			if err != nil {
+				return nil, err
+			}
 			if m.v.Alternative >= 0 {
 				b.Title = m.name(p)
 			}
@@ -334,5 +339,5 @@ func (m *model) blocks() []block {
 			out = append(out, b)
 		}
 	}
-	return out
+	return out, nil
 }

@@ -10,7 +10,7 @@ import (
 // strip draws the changes of the chosen point around a line of no change.
 // Figures that are not in % are shown by their values only.
 func (m *model) strip() *canvas {
-	list := m.v.Deltas
+	list, head := m.deltas()
 	if len(list) == 0 {
 		return nil
 	}
@@ -55,11 +55,11 @@ func (m *model) strip() *canvas {
 		}
 	}
 	c.text("ax", "middle", x.at(0), 15, 0, "change (%, pp)")
-	c.text("ax", "end", c.w-2, 15, 0, "default → chosen")
+	c.text("ax", "end", c.w-2, 15, 0, head)
 	for i := range list {
 		c.delta(&list[i], x, y0+float64((float64(i)+0.5)*row))
 	}
-	c.name = "Change of each figure from the default to the chosen point: "
+	c.name = "Change of each figure " + head + ": "
 	for i := range list {
 		if i > 0 {
 			c.name += "; "
@@ -70,6 +70,46 @@ func (m *model) strip() *canvas {
 		}
 	}
 	return c
+}
+
+// rival is the point to show beside a default that is kept: the best other one.
+func (m *model) rival() int {
+	if m.v.Chosen != m.v.Default {
+		return -1
+	}
+	for _, p := range m.v.Order {
+		if p != m.v.Default {
+			return p
+		}
+	}
+	return -1
+}
+
+// deltas are the rows of the strip with their head: of the chosen point, or of
+// the best other one where the default is kept.
+func (m *model) deltas() (list []verdict.Delta, head string) {
+	p := m.rival()
+	if p < 0 {
+		return m.v.Deltas, "default → chosen"
+	}
+	for _, d := range m.v.Deltas {
+		me := &m.m[d.Metric]
+		d.Value, d.ValueText, d.Diff = m.mean(p, d.Metric), m.text(p, d.Metric), m.diff(p, d.Metric)
+		if me.Kind == ratio && me.Unit != "" {
+			d.ValueText += me.Unit
+		}
+		d.Text, d.Range = d.Diff.Text(me.Metric.Unit), d.Diff.Range(me.Metric.Unit)
+		list = append(list, d)
+	}
+	return list, "default → " + shorten(m.v.Points[p].Name, 14)
+}
+
+// stripTitle names the two points of the strip.
+func (m *model) stripTitle() string {
+	if p := m.rival(); p >= 0 {
+		return "Best other point, " + m.v.Points[p].Name + ", against the default"
+	}
+	return "Chosen against default"
 }
 
 func deltaText(d *verdict.Delta) string {
