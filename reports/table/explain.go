@@ -32,7 +32,7 @@ func (p *page) decision(d *explain.Decision) {
 	}
 	p.line(p.styled(bold, fmt.Sprintf("request %d%s (line %d): %s prompt tokens, %s output tokens -> w%d at %s ms",
 		d.Row, name, d.Line, format.Count(int64(d.InputTokens)), format.Count(int64(d.OutputTokens)), d.Worker, format.Fixed(float64(d.AtMS), 3))))
-	p.line(verdict(d))
+	p.line(howGood(d))
 	p.line("")
 	p.line("worker overlap   prefill    credit    decode   request      cost  chance")
 	for i := range d.Candidates {
@@ -42,7 +42,7 @@ func (p *page) decision(d *explain.Decision) {
 			overlap = fmt.Sprint(*c.Overlap)
 		}
 		p.line(p.marked(c.Chosen, fmt.Sprintf("%-6s %7s %9s %9s %9s %9s %9s %7s", fmt.Sprintf("w%d", c.Worker), overlap,
-			blocks(c.Prefill), blocks(c.Credit), blocks(c.Decode), blocks(c.Request), blocks(c.Cost), share(c.Probability))))
+			blocks(c.Prefill), blocks(c.Credit), blocks(c.Decode), blocks(c.Request), blocks(c.Cost), chance(c.Probability))))
 	}
 	p.line("")
 	p.line("worker   TTFT ms     E2E ms   mean TTFT ms, all   mean E2E ms, all   moved")
@@ -54,8 +54,8 @@ func (p *page) decision(d *explain.Decision) {
 	}
 }
 
-// verdict says in words how good the choice was.
-func verdict(d *explain.Decision) string {
+// howGood says in words how good the choice was.
+func howGood(d *explain.Decision) string {
 	var parts []string
 	switch {
 	case d.RegretBlocks > 0:
@@ -104,7 +104,7 @@ func blocks(v reports.Number) string {
 	return fmt.Sprintf("%.3f", float64(v))
 }
 
-func share(v reports.Number) string {
+func chance(v reports.Number) string {
 	if math.IsNaN(float64(v)) {
 		return "-"
 	}
