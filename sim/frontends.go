@@ -192,6 +192,8 @@ func (s *simulation) reported(w int, e *engine.Worker) {
 func (s *simulation) liveRequest(q *request, row int32) {
 	q.req.Whole = q.seq.Blocks
 	q.req.Session = s.trace.Session(int(row))
+	route := s.trace.RouteOf(int(row))
+	q.req.Worker, q.req.Rank, q.req.Device = route.Worker, route.Rank, route.Keys
 	if s.cfg.ExpectedOutput {
 		n := s.trace.OutputTokens(int(row))
 		q.req.Expected = &n

@@ -34,6 +34,7 @@ type Row struct {
 	Priority       int32
 	StrictPriority uint32
 	PolicyClass    string
+	Route          *Route // nil = the row names no worker and no keys
 }
 
 // Builder collects rows into a Trace. It checks each row by the rules of the
@@ -115,6 +116,9 @@ func (b *Builder) Add(r Row) error {
 		raw.delay = *r.Delay
 	}
 	raw.priority, raw.strict = r.Priority, r.StrictPriority
+	if r.Route != nil {
+		raw.setRoute(r.Route)
+	}
 	if p := b.add(raw); p != nil {
 		return p
 	}
@@ -152,6 +156,7 @@ func (b *Builder) add(raw *rawRow) *Problem {
 	b.keepBlocks(raw)
 	b.keepTokens(raw, row)
 	b.keepQueue(raw, row)
+	b.keepRoute(raw, row)
 	b.sess.keep(s, row, at)
 	return nil
 }

@@ -41,6 +41,7 @@ func (t *Trace) Digest() string {
 		halves(&d, t.outputs.tokens)
 	}
 	halves(&d, t.ids)
+	d.route(t.route)
 	d.flush()
 	return hex.EncodeToString(d.h.Sum(nil))
 }

@@ -69,6 +69,8 @@ var badMooncake = []badTrace{
 		`-:2: output_token_ids[0]: found 4294967296, expected a whole number from 0 to 4294967295`},
 	{"session a number", "", `{"session_id":5}`, `-:2: session_id: found 5, expected a text in quotes`},
 	{"request a number", "", `{"request_id":5}`, `-:2: request_id: found 5, expected a text in quotes`},
+	{"worker negative", "", `{"worker_id":-1}`, `-:2: worker_id: found -1, expected a whole number from 0 to 2147483647`},
+	{"keys a number", "", `{"device_keys":3}`, `-:2: device_keys: found 3, expected a list of whole numbers from 0 to 18446744073709551615`},
 	{"class a list", "", `{"policy_class":[]}`, `-:2: policy_class: found [], expected a text in quotes`},
 	{"priority over 32 bits", "", `{"priority":2147483648}`,
 		`-:2: priority: found 2147483648, expected a whole number from -2147483648 to 2147483647`},

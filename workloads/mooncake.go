@@ -27,6 +27,7 @@ const (
 	wantMS     = "a finite number of milliseconds"
 	wantTokens = "a whole number of tokens, 0 to 2147483647, without quotes, fraction or exponent"
 	wantText   = "a text in quotes"
+	wantIndex  = "a whole number from 0 to 2147483647"
 )
 
 func (d *decoder) field(f fields, key string, r *rawRow) (p *Problem) {
@@ -58,6 +59,14 @@ func (d *decoder) field(f fields, key string, r *rawRow) (p *Problem) {
 		r.class, p = d.text(key, wantText)
 	case fPriority:
 		r.priority, p = d.int32(key)
+	case fWorker:
+		n, p = d.uint(key, math.MaxInt32, wantIndex)
+		r.worker = int32(n)
+	case fRank:
+		n, p = d.uint(key, math.MaxInt32, wantIndex)
+		r.rank = int32(n)
+	case fDevice:
+		r.keys, p = d.uints(r.keys, key, math.MaxUint64)
 	case fStrict:
 		n, p = d.uint(key, math.MaxUint32, "a whole number from 0 to 4294967295")
 		r.strict = uint32(n)

@@ -21,6 +21,9 @@ const (
 	fPriority
 	fStrict
 	fClass
+	fWorker
+	fRank
+	fDevice
 )
 
 // rawRow is one row as written, with its buffers reused from row to row. Texts
@@ -39,10 +42,13 @@ type rawRow struct {
 	class     []byte
 	priority  int32
 	strict    uint32
+	worker    int32
+	rank      int32
+	keys      []uint64 // of the device
 }
 
 func (r *rawRow) reset() {
-	*r = rawRow{ids: r.ids[:0], tokens: r.tokens[:0]}
+	*r = rawRow{ids: r.ids[:0], tokens: r.tokens[:0], keys: r.keys[:0]}
 }
 
 func (r *rawRow) has(f fields) bool { return r.present&f != 0 }

@@ -79,6 +79,12 @@ func fieldOf(key string) fields {
 		return fStrict
 	case "policy_class":
 		return fClass
+	case "worker_id":
+		return fWorker
+	case "dp_rank":
+		return fRank
+	case "device_keys":
+		return fDevice
 	}
 	return 0
 }
@@ -111,6 +117,15 @@ func (c *scanner) value(f fields, r *rawRow) bool {
 		r.class, ok = c.text()
 	case fPriority:
 		r.priority, ok = c.int32()
+	case fWorker:
+		r.worker, ok = c.index()
+	case fRank:
+		r.rank, ok = c.index()
+	case fDevice:
+		at := len(r.ids)
+		ok = c.hashIDs(r)
+		r.keys = append(r.keys, r.ids[at:]...)
+		r.ids = r.ids[:at]
 	case fStrict:
 		var n uint64
 		n, ok = c.digits()
@@ -196,6 +211,12 @@ var pow10 = [...]uint64{1, 10, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 func (c *scanner) count() (int64, bool) {
 	n, ok := c.digits()
 	return int64(n), ok && n>>63 == 0
+}
+
+// index reads the number of a worker or a rank.
+func (c *scanner) index() (int32, bool) {
+	n, ok := c.digits()
+	return int32(n), ok && n>>31 == 0
 }
 
 func (c *scanner) int32() (int32, bool) {

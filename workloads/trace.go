@@ -44,6 +44,7 @@ type Trace struct {
 
 	sessions *sessionColumns // nil: no row names a session
 	queue    *queueColumns   // nil: no row names a priority or a class
+	route    *routeColumns   // nil: no row names a worker or device keys
 	outputs  *outputColumns  // nil: no row names its generated tokens
 	recorded *Recorded       // nil: the format records no outcomes
 	reqID    *textColumn     // nil: no row names itself

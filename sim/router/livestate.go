@@ -15,7 +15,7 @@ type liveState struct {
 	latched  []bool             // by target: marked by its active blocks, until both signals are below
 	reported []int64            // by target: KV blocks in use as last reported
 	mirrors  map[int32]*booking // of other routers' requests, by row
-	devices  []map[uint32]bool
+	devices  []map[uint64]bool
 	ticked   float64 // ms, the last call of Tick
 }
 
@@ -34,7 +34,7 @@ func (r *Router) goLive() {
 	n := len(r.targets)
 	r.live = &liveState{
 		sessions: map[int32]*binding{}, latched: make([]bool, n), reported: make([]int64, n),
-		devices: make([]map[uint32]bool, n), mirrors: map[int32]*booking{},
+		devices: make([]map[uint64]bool, n), mirrors: map[int32]*booking{},
 	}
 	if p := r.Live.Policy; p != nil && p.Weights == nil {
 		r.live.chooser = &policy.Chooser{Policy: *p}

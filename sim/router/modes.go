@@ -163,7 +163,7 @@ func (r *Router) byDevice(q *Request) int32 {
 }
 
 // holdsKeys reports whether a target was sent all of the keys before.
-func (r *Router) holdsKeys(w int, keys []uint32) bool {
+func (r *Router) holdsKeys(w int, keys []uint64) bool {
 	for _, k := range keys {
 		if !r.live.devices[w][k] {
 			return false
@@ -173,10 +173,10 @@ func (r *Router) holdsKeys(w int, keys []uint32) bool {
 }
 
 // keepKeys notes that a target will hold the keys of a request sent there.
-func (r *Router) keepKeys(w int32, keys []uint32) {
+func (r *Router) keepKeys(w int32, keys []uint64) {
 	for _, k := range keys {
 		if r.live.devices[w] == nil {
-			r.live.devices[w] = map[uint32]bool{}
+			r.live.devices[w] = map[uint64]bool{}
 		}
 		r.live.devices[w][k] = true
 	}

@@ -22,7 +22,7 @@ type Request struct {
 	Session  int32    // number of its session, -1 for none
 	Worker   int32    // the worker it names, -1 for none
 	Rank     int32    // and the rank, -1 for any
-	Device   []uint32 // keys that the serving worker should hold on its device
+	Device   []uint64 // keys that the serving worker should hold on its device
 
 	Refusal Refusal // why it was turned away
 
