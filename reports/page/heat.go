@@ -149,7 +149,6 @@ func (m *model) heat(v *view) *canvas {
 	x, y := &m.axes[m.maps[0]], &m.axes[m.maps[1]]
 	s := heatLayout(x, y)
 	c := newCanvas("heat", s.w, s.h)
-	c.kind = "heat"
 	c.name = m.heatLabel(v)
 	lo, hi := m.extent(v.metric)
 	type frame struct {

@@ -1,38 +1,40 @@
 // What answers to the reader. The state of the view is in the address.
 const root = document.documentElement;
+const [KEYCHG, KEYABS] = all('#mapkey > [class]');
 const HOME = {m: M[D.objective].family in LATENCIES ? M[D.objective].family : M[D.objective].name, s: $('stat') ? $('stat').value : 'p90',
-	v: $('mapkey') && $('mapkey').querySelector('.k-chg').hidden ? 'abs' : 'chg', x: D.map[0], p: $('point') ? D.focus : -1, held: D.home};
+	v: KEYCHG?.hidden ? 'abs' : 'chg', x: D.map[0], p: $('point') ? D.focus : -1, held: D.home};
 let state = {...HOME, held: [...D.home]};
 const statOf = f => metricAt(`${state.s}_${f}_ms`);
 const metricOf = () => state.m in LATENCIES ? statOf(state.m) : metricAt(state.m);
 const replace = (old, svg) => {
-	if (!old || !svg) return;
+	if (!svg) return;
 	for (const n of ['viewBox', 'width', 'height']) old.setAttribute(n, svg.getAttribute(n));
 	old.replaceChildren(...svg.childNodes);
 	old.cdf = svg.cdf;
+	return old;
 };
-const caption = (box, title) => { const b = $(box) && $(box).querySelector('figcaption b'); if (b) b.textContent = title; };
+const caption = (box, title) => { $(box).querySelector('b').textContent = title; };
 
 function redraw() {
 	const k = metricOf(), view = {metric: k, change: state.v === 'chg', along: state.x, held: state.held, home: D.home, p: state.p};
-	const draw = (id, svg) => { replace($(id), svg); if ($(id)) $(id).setAttribute('aria-label', `${M[k].title}. The table of points holds the figures.`); };
+	const draw = (id, svg) => { replace($(id), svg).ariaLabel = M[k].title + '. The table of points holds the figures.'; };
 	if (D.shape === 'grid') {
 		draw('heat', heat(view)); draw('slice', slice(view));
 		caption('box-heat', M[k].title); caption('box-slice', M[k].title);
-		$('box-heat').querySelector('.fn').textContent = view.change ? `against the default, in ${unitOf(k)}. Blue is better, orange is worse; grey numbers: no difference shown.` : `${M[k].unit ? 'in ' + M[k].unit + '; ' : ''}a darker field is a larger value.`;
-		$('mapkey').querySelector('.k-chg').hidden = !view.change; $('mapkey').querySelector('.k-abs').hidden = view.change;
+		$('box-heat').querySelector('.fn').textContent = view.change ? `against the default, in ${unitOf(k)}. Blue is better; grey: no difference shown.` : `values${M[k].unit && ' in ' + M[k].unit}; darker is more.`;
+		KEYCHG.hidden = !(KEYABS.hidden = view.change);
 	} else if (D.shape === 'number') {
 		const second = M[k].family === 'itl' ? statOf('ttft') : statOf('itl');
 		[k, second].forEach((q, i) => { replace($('line' + i), family('line' + i, q, view)); caption('box-line' + i, LATENCIES[M[q].family] || M[q].title); });
 	} else if (D.shape === 'word') {
 		draw('rows', rows(view)); caption('box-rows', M[k].title);
-	} else if (D.shape === 'scatter') for (const a of D.live) { draw('knob' + a, knob(a, k)); caption('box-knob' + a, M[k].title); }
+	} else if (D.shape === 'scatter') for (const a of D.live) if ($('knob' + a)) { draw('knob' + a, knob(a, k)); caption('box-knob' + a, M[k].title); }
 	if ($('pareto')) replace($('pareto'), scatter({id: 'pareto', w: 553, h: 372, x: statOf('ttft'), y: statOf('itl'), front: true, names: true}));
 	if ($('balance')) replace($('balance'), scatter({id: 'balance', w: 366, h: 250, x: metricAt('imbalance_busy'), y: metricAt('reuse_share')}));
 	if ($('goodput')) replace($('goodput'), goodput(view));
 	for (const i of [0, 1, 2]) if ($('cdf' + i)) replace($('cdf' + i), cdf(i, state.p));
-	const kept = D.cdf[state.p], drawn = curves().some(c => c[0] === state.p);
-	$('picked').hidden = drawn || state.p < 0;
+	const kept = D.cdf[state.p];
+	$('picked').hidden = state.p < 0 || curves().some(c => c[0] === state.p);
 	$('picked').lastChild.textContent = kept ? D.names[state.p] : `${D.names[state.p]}: not kept here; routesim plot DIR --kind cdf --point ${D.ids[state.p]}`;
 	rings(); controls();
 }
@@ -49,8 +51,8 @@ function rings() {
 }
 function controls() {
 	if ($('metric')) { $('metric').value = state.m; $('stat').value = state.s; $('statbox').hidden = !(state.m in LATENCIES); }
-	for (const b of all('[data-v]')) b.setAttribute('aria-pressed', b.dataset.v === state.v);
-	for (const b of all('[data-x]')) b.setAttribute('aria-pressed', +b.dataset.x === state.x);
+	for (const b of all('[data-v]')) b.ariaPressed = b.dataset.v === state.v;
+	for (const b of all('[data-x]')) b.ariaPressed = +b.dataset.x === state.x;
 	for (const s of all('[data-o]')) s.value = state.held[s.dataset.o];
 	if (state.p >= 0) panel();
 }
@@ -76,10 +78,9 @@ function select(p, say) {
 }
 
 // The address
-const DEFAULTS = {m: HOME.m, s: HOME.s, v: HOME.v, x: String(HOME.x)};
 function remember() {
 	const out = [];
-	for (const k of ['m', 's', 'v', 'x']) if (String(state[k]) !== DEFAULTS[k]) out.push(`${k}=${encodeURIComponent(state[k])}`);
+	for (const k of ['m', 's', 'v', 'x']) if (state[k] !== HOME[k]) out.push(`${k}=${encodeURIComponent(state[k])}`);
 	if (state.p !== HOME.p) out.push('p=' + D.ids[state.p]);
 	const o = D.live.filter(a => !D.map.includes(a) && state.held[a] !== D.home[a]).map(a => `${D.axes[a].name}:${encodeURIComponent(D.axes[a].values[state.held[a]])}`);
 	if (o.length) out.push('o=' + o.join(','));
@@ -111,7 +112,7 @@ function recall() {
 }
 
 // Hints
-const STATES = {f: 'failed', n: 'not complete', s: 'saturated: its queue grows to the end', i: 'fewer requests complete than at the default'};
+const STATES = {f: 'failed', n: 'not complete', s: 'saturated', i: 'fewer requests complete'};
 function tipText(p) {
 	const out = [pointName(p)], row = k => {
 		if (k < 0 || nan(value(p, k))) return;
@@ -169,7 +170,7 @@ function arrows(svg, e) {
 	const d = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[e.key], list = marks(svg);
 	let now = list.find(m => m.e === svg.now) || null;
 	if (e.key === 'Escape') return tip('');
-	if (e.key === 'Enter' && now && now.e.dataset.p) { const p = +now.e.dataset.p; select(p, true); svg.now = svg.querySelector(`[data-p="${p}"]`); return ring(svg); }
+	if (e.key === 'Enter' && now?.e.dataset.p) { const p = +now.e.dataset.p; select(p, true); svg.now = svg.querySelector(`[data-p="${p}"]`); return ring(svg); }
 	if (!d || !list.length) return;
 	e.preventDefault();
 	if (!now) now = list.find(m => +m.e.dataset.p === state.p) || list[0];
@@ -228,8 +229,8 @@ function alone(p) {
 // The table
 function sort(th) {
 	const k = +th.dataset.k, body = $('table').tBodies[0], down = th.ariaSort ? th.ariaSort !== 'descending' : M[k].dir > 0;
-	all('#table th[data-k]').forEach(h => h.removeAttribute('aria-sort'));
-	th.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+	all('#table th[data-k]').forEach(h => { h.ariaSort = null; });
+	th.ariaSort = down ? 'descending' : 'ascending';
 	const key = r => { const p = +r.dataset.p, v = value(p, k); return p === DEF ? -Infinity : nan(v) ? Infinity : down ? -v : v; };
 	body.append(...[...body.rows].sort((a, b) => { const x = key(a), y = key(b); return x < y ? -1 : x > y ? 1 : 0; }));
 }
@@ -237,32 +238,32 @@ function start() {
 	const set = change => { Object.assign(state, change); redraw(); remember(); };
 	if ($('metric')) { $('metric').onchange = e => set({m: e.target.value}); $('stat').onchange = e => set({s: e.target.value}); $('statbox').hidden = !(state.m in LATENCIES); }
 	for (const s of all('[data-o]')) s.onchange = () => { state.held[s.dataset.o] = +s.value; set({}); };
-	document.addEventListener('click', e => {
+	onclick = e => {
 		const b = e.target.closest('button'), row = e.target.closest('#table tbody tr'), svg = e.target.closest('figure .plot');
 		if (b && b.dataset.v) set({v: b.dataset.v});
 		else if (b && b.dataset.x) set({x: +b.dataset.x});
 		else if (b && b.dataset.f) {
 			b.closest('.paste').dataset.form = b.dataset.f;
-			for (const o of all('[data-f]', b.parentNode)) o.setAttribute('aria-pressed', o === b);
+			for (const o of all('[data-f]', b.parentNode)) o.ariaPressed = o === b;
 		} else if (b && b.classList.contains('copy')) copy(b);
 		else if (b && b.parentNode.dataset.k) sort(b.parentNode);
 		else if (row) select(+row.dataset.p, true);
-		else if (svg) { const hit = found(svg, e); if (hit && hit.e && hit.e.dataset.p) select(+hit.e.dataset.p, true); }
-	});
+		else if (svg) { const hit = found(svg, e); if (hit?.e?.dataset.p) select(+hit.e.dataset.p, true); }
+	};
 	$('theme').onclick = () => {
 		const now = root.dataset.theme || (matchMedia('(prefers-color-scheme:dark)').matches ? 'dark' : 'light');
 		root.dataset.theme = now === 'dark' ? 'light' : 'dark';
 		remember();
 	};
 	for (const svg of all('figure .plot')) {
-		svg.onpointermove = e => { const hit = found(svg, e); tip(hit && hit.text, e.clientX, e.clientY); };
+		svg.onpointermove = e => { const hit = found(svg, e); tip(hit?.text, e.clientX, e.clientY); };
 		svg.onpointerleave = () => tip('');
 		if (!svg.querySelector('[data-p],[data-t]')) continue;
 		svg.tabIndex = 0;
 		svg.onkeydown = e => arrows(svg, e);
 		svg.onblur = () => { svg.now = null; ring(svg); tip(''); };
 	}
-	document.addEventListener('keydown', e => { if (e.key === 'Escape') tip(''); });
+	onkeydown = e => { if (e.key === 'Escape') tip(''); };
 	for (const th of all('#table th[data-k]')) {
 		const b = document.createElement('button'), s = document.createElement('span');
 		s.className = 'printonly';
@@ -270,10 +271,10 @@ function start() {
 		th.replaceChildren(s, b);
 	}
 	for (const i of [0, 1, 2]) { const c = $('cdf' + i) && cdf(i, -1); if (c) $('cdf' + i).cdf = c.cdf; }
-	addEventListener('hashchange', () => { if (recall()) redraw(); });
+	onhashchange = () => { if (recall()) redraw(); };
 	if (recall()) redraw();
 	root.classList.add('js');
 	root.dataset.ready = 1;
 }
-addEventListener('error', () => root.classList.remove('js'));
+onerror = () => root.classList.remove('js');
 start();

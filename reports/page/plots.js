@@ -1,5 +1,4 @@
 // Pictures, drawn as the program that wrote this page draws them.
-'use strict';
 const D = JSON.parse(document.getElementById('data').textContent);
 const HARD = '\u00a0', MISSING = '–', TIED = '≈';
 const [DEF, CHO, ALT, REF] = D.roles;
@@ -7,8 +6,7 @@ const $ = id => document.getElementById(id);
 const {max, min, floor, ceil, round, abs, log: ln, log10, exp, hypot} = Math, nan = Number.isNaN, finite = Number.isFinite;
 const all = (what, e = document) => [...e.querySelectorAll(what)];
 const at = (column, i) => column.length === 1 ? column[0] : column[i];
-const M = D.metrics.map(([name, title, unit, kind, family, dir, pp]) => ({name, title, unit, kind, family, dir, pp,
-	label: unit ? `${title} (${unit})` : title, better: dir < 0 ? ' ← better' : dir > 0 ? ' better →' : ''}));
+const M = D.metrics.map(([name, title, unit, kind, family, dir, pp]) => ({name, title, unit, kind, family, dir, pp, label: unit ? `${title} (${unit})` : title, better: dir < 0 ? ' ← better' : dir > 0 ? ' better →' : ''}));
 const metricAt = name => M.findIndex(m => m.name === name);
 const value = (p, k) => { const v = p < 0 || k < 0 ? null : at(D.val[k], p); return v === null ? NaN : v; };
 const moved = (p, k) => p < 0 ? null : at(D.chg[k], p);
@@ -203,7 +201,6 @@ function heat(view) {
 	s.cw = (s.w - s.left - 4) / nx;
 	s.ch = ny <= 12 ? min(64, max(31, 160 / ny)) : ny <= 20 ? 25 : 18;
 	const numbers = nx * ny <= 400 && s.cw >= 28, bottom = s.top + ny * s.ch, c = new Canvas('heat', s.w, bottom + 44);
-	c.svg.classList.add('heat');
 	let lo = Infinity, hi = -Infinity;
 	for (let p = 0; p < D.ids.length; p++) if (ok(p) && !nan(value(p, k))) { lo = min(lo, value(p, k)); hi = max(hi, value(p, k)); }
 	const held = [...view.held], frames = [], cells = [];
@@ -397,12 +394,10 @@ function knob(a, k) {
 }
 
 // Distributions
-const CDF = {};
 function quantiles(p, k) {
-	const key = p + '/' + k, steps = D.cdf[p] && D.cdf[p][k];
-	if (!steps || !steps.length) return null;
-	if (!CDF[key]) { let n = 0; CDF[key] = steps.map(s => exp((n += s) / 2000)); }
-	return CDF[key];
+	const steps = D.cdf[p]?.[k];
+	let n = 0;
+	return steps?.length ? steps.map(s => exp((n += s) / 2000)) : null;
 }
 function curves() {
 	const out = [], seen = new Set();

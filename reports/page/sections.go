@@ -96,9 +96,13 @@ func (m *model) exploreGrid(e *explore, v *view) {
 	me := &m.m[v.metric]
 	size := heatLayout(&m.axes[m.maps[0]], &m.axes[m.maps[1]])
 	e.Key, e.Wide = true, size.wide
-	note := "values; a darker field is a larger value."
+	note := "values"
+	if me.Unit != "" {
+		note += " in " + me.Unit
+	}
+	note += "; darker is more."
 	if v.change {
-		note = "against the default, in " + me.changeUnit() + ". Blue is better, orange is worse; grey numbers: no difference shown."
+		note = "against the default, in " + me.changeUnit() + ". Blue is better; grey: no difference shown."
 	}
 	e.Figures = []figure{
 		{Box: "box-heat", Title: me.Title, Note: note, Plot: h.svg()},

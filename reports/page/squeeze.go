@@ -1,6 +1,22 @@
 package page
 
-import "strings"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// shortNames replaces the names of a style's variables by short ones, in the
+// order in which they come.
+func shortNames(style string) string {
+	names := map[string]string{}
+	return regexp.MustCompile(`--[a-z][a-z0-9]*`).ReplaceAllStringFunc(style, func(name string) string {
+		if names[name] == "" {
+			names[name] = "--" + string(rune('a'+len(names)%26)) + strings.Repeat(strconv.Itoa(len(names)/26), min(1, len(names)/26))
+		}
+		return names[name]
+	})
+}
 
 // Signs that need no blank beside them.
 const (

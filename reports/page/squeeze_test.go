@@ -8,7 +8,7 @@ func TestSqueeze(t *testing.T) {
 	if got := squeeze(text, scriptSigns); got != want {
 		t.Errorf("squeezed to\n%s\nexpected\n%s", got, want)
 	}
-	if n := len(squeeze(styleText, styleSigns)) + len(squeeze(plotsText+scriptText, scriptSigns)); n > 45000 {
-		t.Errorf("style and script have %d bytes, expected at most 45,000", n)
+	if n := len(shortNames(squeeze(styleText, styleSigns))) + len(squeeze(plotsText+scriptText, scriptSigns)); n > 45<<10 {
+		t.Errorf("style and script have %d bytes, expected at most 45 KB", n)
 	}
 }
