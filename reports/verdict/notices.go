@@ -13,11 +13,11 @@ func (j *judge) notices() (list []Notice) {
 	j.unfinished(add)
 	if sat := j.points(func(p int) bool { return j.d.sat[p] }); len(sat) > 0 {
 		add("saturated", fmt.Sprintf("%s saturated: the queue grows to the end of the trace.", plural(len(sat), "point")),
-			"Their latencies depend on the length of the trace; they are not candidates.", sat)
+			"Latencies there depend on the length of the trace: no candidates.", sat)
 	}
 	if less := j.points(func(p int) bool { return j.v.Points[p].Status == Incomplete }); len(less) > 0 {
 		add("less-work", fmt.Sprintf("%s fewer requests than the default.", verb(len(less), "1 point completes", count(len(less))+" points complete")),
-			"Latencies of fewer requests are not of the same work; they are not candidates.", less)
+			"Latencies of fewer requests are not of the same work: no candidates.", less)
 	}
 	for _, a := range j.d.inert {
 		axis := &j.s.Axes[a]
@@ -29,7 +29,7 @@ func (j *judge) notices() (list []Notice) {
 	}
 	if other := j.points(func(p int) bool { return j.v.Points[p].Status == OtherLoad }); len(other) > 0 {
 		add("other-load", fmt.Sprintf("%s at another load than the default.", verb(len(other), "1 point is", count(len(other))+" points are")),
-			"They do other work, are compared with the defaults at their own load, and are no candidates.", other)
+			"That is other work, compared with the defaults at its own load: no candidates.", other)
 	}
 	if past := j.points(func(p int) bool { return j.s.Points[p].Beyond }); len(past) > 0 {
 		add("beyond", fmt.Sprintf("%s beyond what Dynamo documents.", verb(len(past), "1 point lies", count(len(past))+" points lie")),
@@ -48,7 +48,7 @@ func (j *judge) notices() (list []Notice) {
 func (j *judge) unfinished(add func(code, fact, consequence string, points []int)) {
 	failed := j.points(func(p int) bool { return j.v.Points[p].Status == Failed })
 	if len(failed) > 0 {
-		add("failed", fmt.Sprintf("%s failed; first: “%s”.", plural(len(failed), "point"), j.s.Points[failed[0]].Error), "They take no part in the verdict.", failed)
+		add("failed", fmt.Sprintf("%s failed; first: “%s”.", plural(len(failed), "point"), j.s.Points[failed[0]].Error), "What failed takes no part in the verdict.", failed)
 	}
 	if missing := j.points(func(p int) bool { return j.v.Points[p].Status == NotRun }); len(missing) > 0 {
 		done := len(j.s.Points) - len(missing) - len(failed)

@@ -34,7 +34,7 @@ func fine(text string) string {
 func number(v float64) string { return fine(format.Sig(v)) }
 
 // given writes a number that was chosen, not measured: 2, 0.25, 60.
-func given(v float64) string { return fine(strconv.FormatFloat(v, 'g', 4, 64)) }
+func given(v float64) string { return fine(strconv.FormatFloat(v, 'g', 3, 64)) }
 
 func fixed(v float64, decimals int) string { return fine(format.Fixed(v, decimals)) }
 
