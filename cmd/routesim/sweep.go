@@ -67,17 +67,22 @@ type sweepOptions struct {
 }
 
 func newSweep(sys system) *cobra.Command {
-	o := &sweepOptions{runOptions: runOptions{sys: sys}}
 	cmd := &cobra.Command{
 		Use:     "sweep [flags] TRACE...",
 		Short:   "Run a trace with many settings and say which ones to use",
 		Long:    sweepHelp,
 		Example: sweepExample,
 		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd, args)
-		},
 	}
+	o := newSweepOptions(sys, cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }
+	cmd.AddCommand(newSweepMerge(sys))
+	return cmd
+}
+
+// newSweepOptions gives a command the flags of a sweep.
+func newSweepOptions(sys system, cmd *cobra.Command) *sweepOptions {
+	o := &sweepOptions{runOptions: runOptions{sys: sys}}
 	f := o.addTo(cmd, "the report, tables, plots and runs", "table or csv (points.csv)")
 	f.StringArrayVar(&o.vary, "vary", nil, "vary a setting, `NAME=LIST`; may be repeated")
 	f.StringVar(&o.sample, "sample", "", "draw N points instead of all combinations, `lhs:N`")
@@ -89,8 +94,7 @@ func newSweep(sys system) *cobra.Command {
 	f.StringVar(&o.shardText, "shard", "", "make part I of N only, `I/N` from 0/N (or I alone with --shard-count)")
 	f.IntVar(&o.shardCount, "shard-count", 0, "number of shards `N` where --shard or JOB_COMPLETION_INDEX gives I (or variable ROUTESIM_SHARDS)")
 	cmd.Flags().AddFlagSet(f)
-	cmd.AddCommand(newSweepMerge(sys))
-	return cmd
+	return o
 }
 
 func (o *sweepOptions) run(cmd *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ func sweepFiles() []string {
 	for _, f := range sweepdata.Files(&sweepdata.Sweep{}) {
 		names = append(names, f.Name)
 	}
-	return append(names, "runs/.keep")
+	return append(names, reportFile, "runs/.keep", "plots/.keep")
 }
 
 // carryOut makes the runs and writes what they show.
@@ -30,33 +30,67 @@ func (o *sweepOptions) carryOut(cmd *cobra.Command, p *sweepPlan) error {
 		return unwritable(p.dir, err)
 	}
 	t := p.runAll(cmd, "sweeping", p.jobs())
-	if !o.quiet {
+	return p.finish(cmd, &t)
+}
+
+// finish judges a sweep that is complete, writes its files and its document, and
+// turns the outcome into an exit code. A sweep that is not complete is not
+// judged.
+func (p *sweepPlan) finish(cmd *cobra.Command, t *tally) error {
+	if !p.o.quiet {
 		fmt.Fprintln(cmd.ErrOrStderr(), t.String())
 	}
-	if err := p.writeData(); err != nil {
-		return err
-	}
-	if o.format == "csv" {
-		if err := p.data.WritePointsCSV(cmd.OutOrStdout()); err != nil {
+	p.data.LoadFrom(p.dir)
+	var found *findings
+	if cmd.Context().Err() == nil && t.done+t.failed == len(p.data.Points)*len(p.data.Seeds) {
+		sweepdata.MarkInert(p.data)
+		var err error
+		if found, err = p.judge(cmd); err != nil && cmd.Context().Err() == nil {
 			return err
 		}
 	}
-	return p.ending(cmd, &t)
+	if err := p.write(found); err != nil {
+		return err
+	}
+	if err := p.document(cmd, found); err != nil {
+		return err
+	}
+	return p.ending(cmd, t)
 }
 
-// writeData writes the tables of a sweep, all of them or none.
-func (p *sweepPlan) writeData() error {
-	dir, err := openOutDir(p.dir, sweepFiles()...)
+// write writes the files of a sweep, all of them or none.
+func (p *sweepPlan) write(found *findings) error {
+	files := sweepdata.Files(p.data)
+	if found != nil {
+		files = append(files, found.files(p.data)...)
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
+	}
+	dir, err := openOutDir(p.dir, names...)
 	if err != nil {
 		return err
 	}
 	defer dir.discard()
-	for _, f := range sweepdata.Files(p.data) {
+	for _, f := range files {
 		if err := dir.add(f.Name, f.Write); err != nil {
 			return err
 		}
 	}
 	return dir.commit()
+}
+
+// document writes the one document of standard output.
+func (p *sweepPlan) document(cmd *cobra.Command, found *findings) error {
+	w := cmd.OutOrStdout()
+	if p.o.format == "csv" {
+		return p.data.WritePointsCSV(w)
+	}
+	if found == nil {
+		return nil
+	}
+	return found.print(w, p)
 }
 
 // ending names failed points and turns the outcome into an exit code.
@@ -65,7 +99,10 @@ func (p *sweepPlan) ending(cmd *cobra.Command, t *tally) error {
 	if cmd.Context().Err() != nil {
 		return &exitError{exitInterrupt, fmt.Sprintf("interrupted: %s\ngo on with: %s", t, p.resumeLine())}
 	}
-	if t.failed > 0 {
+	switch {
+	case t.missing > 0:
+		return &exitError{exitFailed, fmt.Sprintf("%d of %d runs are missing; the report is written when all are there", t.missing, t.total)}
+	case t.failed > 0:
 		return &exitError{exitFailed, fmt.Sprintf("%d of %d runs failed", t.failed, t.total)}
 	}
 	return nil

@@ -165,7 +165,11 @@ func (p *sweepPlan) describe(saved *savedSweep, design *sweep.Design) error {
 	for _, a := range design.Axes {
 		s.Axes = append(s.Axes, p.axis(a, texts[a.Name]))
 	}
-	s.Notes = append(s.Notes, r.Warnings...)
+	if saved != nil {
+		s.Notes = saved.Notes
+	} else {
+		s.Notes = append(s.Notes, r.Warnings...)
+	}
 	if design.Repeated > 0 {
 		s.Notes = append(s.Notes, fmt.Sprintf("%d of the points drawn equalled another one and were left out.", design.Repeated))
 	}

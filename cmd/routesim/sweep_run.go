@@ -30,7 +30,7 @@ type sweepDone struct {
 }
 
 // tally counts the runs of a sweep.
-type tally struct{ total, done, reused, failed, saturated int }
+type tally struct{ total, done, reused, failed, saturated, missing int }
 
 // jobs lists the runs of this shard, seed by seed: an interrupted sweep has all
 // points with some seeds rather than some points with all.

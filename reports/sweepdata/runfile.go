@@ -13,7 +13,9 @@ import (
 )
 
 // RunFile names the file of one run inside a sweep's folder.
-func RunFile(id string, seed uint64) string { return "runs/" + id + "-" + strconv.FormatUint(seed, 10) + ".parquet" }
+func RunFile(id string, seed uint64) string {
+	return "runs/" + id + "-" + strconv.FormatUint(seed, 10) + ".parquet"
+}
 
 // runNote is the key of the note in a run's file that holds its figures.
 const runNote = "routesim.run"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +74,7 @@ func Parse(s *Setting, list string) (*Axis, error) {
 	if strings.Contains(list, ";") {
 		elements = strings.Split(strings.TrimSuffix(strings.TrimSpace(list), ";"), ";")
 	}
+	seen := map[string]bool{}
 	for _, e := range elements {
 		e = strings.TrimSpace(e)
 		texts := []string{e}
@@ -86,7 +86,7 @@ func Parse(s *Setting, list string) (*Axis, error) {
 			return nil, err
 		}
 		for _, text := range texts {
-			if err := a.add(s, text, e); err != nil {
+			if err := a.add(s, text, e, seen); err != nil {
 				return nil, err
 			}
 		}
@@ -104,7 +104,7 @@ func (s *Setting) ranges(text string) bool {
 }
 
 // add appends one value.
-func (a *Axis) add(s *Setting, text, element string) error {
+func (a *Axis) add(s *Setting, text, element string, seen map[string]bool) error {
 	canon, ok := s.Canon(text)
 	switch {
 	case !ok && text == "":
@@ -115,11 +115,12 @@ func (a *Axis) add(s *Setting, text, element string) error {
 		return fmt.Errorf("found %q, which contains %q, expected %s", element, text, s.Expected)
 	case !ok:
 		return fmt.Errorf("found %q, expected %s", text, s.Expected)
-	case slices.Contains(a.Values, canon):
+	case seen[canon]:
 		return fmt.Errorf("found %s again, expected each value once", canon)
 	case len(a.Values) >= MaxPoints:
 		return fmt.Errorf("found more than %d values, expected at most as many", MaxPoints)
 	}
+	seen[canon] = true
 	a.Values = append(a.Values, canon)
 	return nil
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"routesim/reports/figures"
+	"routesim/reports/page"
+	"routesim/reports/sweepdata"
+	"routesim/reports/verdict"
+)
+
+// reportFile is the name of the report.
+const reportFile = "report.html"
+
+// freshSeeds is how many seeds confirm a result.
+const freshSeeds = 6
+
+// findings are what a complete sweep shows.
+type findings struct {
+	verdict *verdict.Verdict
+	figures []figures.Named
+	extras  page.Extras
+}
+
+// judge says what the sweep found out. The best points are run on fresh seeds
+// before their gain is quoted.
+func (p *sweepPlan) judge(cmd *cobra.Command) (*findings, error) {
+	v, err := verdict.Judge(p.data, verdict.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if v, err = p.confirm(cmd, v); err != nil {
+		return nil, err
+	}
+	f := &findings{verdict: v}
+	series, err := p.watch(cmd.Context(), v)
+	if err != nil {
+		return nil, err
+	}
+	byPoint := figures.Series{}
+	for _, s := range series {
+		byPoint[s.Point] = s.Workers
+	}
+	f.extras.Series = series
+	f.figures, err = figures.All(p.data, v, byPoint)
+	return f, err
+}
+
+// confirm runs the points that may be named the best on fresh seeds.
+func (p *sweepPlan) confirm(cmd *cobra.Command, v *verdict.Verdict) (*verdict.Verdict, error) {
+	if len(v.Rerun) == 0 {
+		return v, nil
+	}
+	var jobs []sweepRun
+	for i := range freshSeeds {
+		for _, point := range v.Rerun {
+			jobs = append(jobs, sweepRun{point: point, seed: p.data.Seeds[0] + freshStep + uint64(i), fresh: true})
+		}
+	}
+	t := p.runAll(cmd, "confirming", jobs)
+	if err := cmd.Context().Err(); err != nil {
+		return nil, err
+	}
+	if t.failed > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %d of %d runs with fresh seeds failed, so the gain is quoted from the seeds it was found with\n", t.failed, t.total)
+		return v, nil
+	}
+	fresh := map[int][]sweepdata.Run{}
+	for _, point := range v.Rerun {
+		fresh[point] = p.data.Points[point].Fresh
+	}
+	return verdict.Confirm(p.data, v, fresh)
+}
+
+// watch runs the default and the chosen point once more, to see what their
+// workers do over time.
+func (p *sweepPlan) watch(ctx context.Context, v *verdict.Verdict) (list []page.Series, err error) {
+	for i, point := range [...]int{v.Default, v.Chosen} {
+		if point < 0 || i > 0 && point == v.Default || len(p.data.Points[point].Runs) == 0 {
+			continue
+		}
+		run, err := p.resolve(p.points[point].given)
+		if err != nil {
+			return nil, err
+		}
+		run.config.Seed = p.data.Points[point].Runs[0].Seed
+		series, _, err := sweepdata.Watch(ctx, p.traces[readingOf(run.settings)].trace, run.config)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, page.Series{Point: point, Seed: run.config.Seed, Workers: series})
+	}
+	return list, nil
+}
+
+// files are the report and the plots.
+func (f *findings) files(s *sweepdata.Sweep) []sweepdata.File {
+	list := []sweepdata.File{{Name: reportFile, Write: func(w io.Writer) error { return page.Write(w, s, f.verdict, f.extras) }}}
+	for i := range f.figures {
+		g := &f.figures[i]
+		list = append(list,
+			sweepdata.File{Name: "plots/" + g.Name + ".png", Write: g.WritePNG},
+			sweepdata.File{Name: "plots/" + g.Name + ".svg", Write: g.WriteSVG})
+	}
+	return list
+}
+
+// print writes the verdict and where the files are.
+func (f *findings) print(w io.Writer, p *sweepPlan) error {
+	for _, text := range []string{f.verdict.Headline, f.verdict.Evidence, f.verdict.Costs, f.verdict.Certainty} {
+		if _, err := fmt.Fprintln(w, verdict.ASCII(text)); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%-10s%s   plots  %s (%d PNG, %d SVG)\n", "report", filepath.Join(p.dir, reportFile), filepath.Join(p.dir, "plots"), len(f.figures), len(f.figures))
+	return err
+}
