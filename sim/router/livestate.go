@@ -247,7 +247,7 @@ func (r *Router) forget(q *Request) {
 	last.booking.place = b.place
 	l.active = l.active[:len(l.active)-1]
 	if r.Mode != KV {
-		r.loads.requests[b.worker]--
+		r.loads.requests[b.worker] -= one(!b.weightless)
 		return
 	}
 	r.prefillDone(b)

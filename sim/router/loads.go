@@ -39,6 +39,7 @@ type booking struct {
 	fresh         bool  // not scanned yet
 	answer        grown
 	privateWeight float64
+	weightless    bool // does not count as an active request
 	lease         *prefix.Lease
 	leased        int32 // tokens generated when the lease last grew
 }

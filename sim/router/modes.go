@@ -13,16 +13,20 @@ func (r *Router) route(q *Request) (Choice, bool) {
 	if r.live != nil {
 		r.markOverload()
 	}
+	r.weightless = false
 	w := r.byMode(q)
 	if w < 0 {
-		if q.Refusal == Accepted {
-			r.only = anyone
-			r.refuse(q)
+		r.only = anyone
+		if r.Mode == Direct {
+			r.only = only{q.Worker, q.Rank}
 		}
+		r.refuse(q)
 		return Choice{Worker: -1}, false
 	}
-	q.booking = booking{worker: w, row: q.Row}
-	r.loads.requests[w]++
+	q.booking = booking{worker: w, row: q.Row, weightless: r.weightless}
+	if !r.weightless {
+		r.loads.requests[w]++
+	}
 	if r.live != nil {
 		b := &q.booking
 		b.booked, b.place = true, int32(len(r.live.active))
@@ -136,7 +140,8 @@ func (r *Router) named(q *Request) int32 {
 	return pin
 }
 
-// byDevice prefers the workers that hold all device keys of the request.
+// byDevice prefers the workers that hold all device keys of the request, which
+// then does not count as load there.
 // Otherwise, and where accelerators and CPUs serve together, a CPU takes it
 // while the CPUs' load is below their share of the accelerators':
 //
@@ -144,6 +149,7 @@ func (r *Router) named(q *Request) int32 {
 func (r *Router) byDevice(q *Request) int32 {
 	if len(q.Device) > 0 {
 		if w := r.leastLoaded(q, func(w int) bool { return r.takes(w) && r.holdsKeys(w, q.Device) }); w >= 0 {
+			r.weightless = true
 			return w
 		}
 	}

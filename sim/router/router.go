@@ -77,6 +77,7 @@ type Router struct {
 	// Of the decision being made.
 	costs        []Terms
 	weights      []float64
+	weightless   bool  // the request is not to count as load
 	limited      bool  // some targets may not serve
 	only         only  // the ones that may
 	leastPrefill int64 // of those that may
@@ -349,7 +350,7 @@ func (r *Router) Free(q *Request) {
 		return
 	}
 	if r.Mode != KV {
-		r.loads.requests[q.booking.worker]--
+		r.loads.requests[q.booking.worker] -= one(!q.booking.weightless)
 		return
 	}
 	r.prefillDone(&q.booking)
