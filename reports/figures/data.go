@@ -298,6 +298,47 @@ func (d *data) at(like []string, axis, value int, more ...int) int {
 	return -1
 }
 
+// load reports whether an axis changes the work or the fleet, not a setting of
+// the router: its points are not to be compared with one another.
+func (d *data) load(axis int) bool {
+	switch name := d.s.Axes[axis].Name; name {
+	case "workers", "arrival-speedup-ratio", "replay-concurrency", "arrival-spread", "max-sim-time-ms", "profile", "timing":
+		return true
+	default:
+		return strings.HasSuffix(name, "-workers") && !strings.HasPrefix(name, "router-")
+	}
+}
+
+// knobAxes lists the axes that matter and are no load.
+func (d *data) knobAxes() (out []int) {
+	for _, a := range d.live {
+		if !d.load(a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// home reports whether a point has the default's load on all axes but those
+// named, or the first that was swept where the default's was not.
+func (d *data) home(point int, but ...int) bool {
+	values := d.s.Points[point].Values
+	for _, a := range d.live {
+		axis := &d.s.Axes[a]
+		if a >= len(values) || !d.load(a) || slices.Contains(but, a) {
+			continue
+		}
+		at := axis.Base
+		if !slices.Contains(axis.Values, at) && len(axis.Values) > 0 {
+			at = axis.Values[0]
+		}
+		if values[a] != at {
+			return false
+		}
+	}
+	return true
+}
+
 // defaults returns the default's value on every axis. An inert axis whose
 // default was not swept takes the first value that was: all are alike.
 func (d *data) defaults() []string {
@@ -305,7 +346,7 @@ func (d *data) defaults() []string {
 	for i := range out {
 		a := &d.s.Axes[i]
 		out[i] = a.Base
-		if !slices.Contains(a.Values, a.Base) && !slices.Contains(d.live, i) && len(a.Values) > 0 {
+		if !slices.Contains(a.Values, a.Base) && (!slices.Contains(d.live, i) || d.load(i)) && len(a.Values) > 0 {
 			out[i] = a.Values[0]
 		}
 	}

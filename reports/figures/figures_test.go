@@ -230,7 +230,7 @@ func TestFindings(t *testing.T) {
 		{Request{Kind: Knob, Axis: "router-prefill-load-scale", Metric: "ttft"}, "TTFT p95 is best at scale 8: 562\u00a0ms, \u221217.6\u00a0% against the default"},
 		{Request{Kind: Knob, Axis: "router-prefill-load-scale", Metric: "itl"}, "ITL p95 is best at scale 0.5: 22.0\u00a0ms, \u22124.3\u00a0% against the default"},
 		{Request{Kind: HeatMap, Metric: "p90_ttft_ms"}, "TTFT p90 is best at credit 1.5, scale 8: 521\u00a0ms, \u221223.5\u00a0% against the default"},
-		{Request{Kind: HeatMap, Metric: "reuse_share"}, "prefix reuse is best at credit 1.5, scale 8: 89.0\u00a0%, +16.0\u00a0pp against the default"},
+		{Request{Kind: HeatMap, Metric: "reuse_share"}, "Prefix reuse is best at credit 1.5, scale 8: 89.0\u00a0%, +16.0\u00a0pp against the default"},
 		{Request{Kind: Pareto}, "1.5 / 8: TTFT p90 521\u00a0ms, ITL p90 27.0\u00a0ms; round robin: 922\u00a0ms, 17.0\u00a0ms"},
 		{Request{Kind: Balance}, "Prefix reuse from 61.0\u00a0% (0 / 0.5) to 89.0\u00a0% (1.5 / 8), imbalance 1.16 to 1.30"},
 		{Request{Kind: Overlap}, "Prefix overlap as predicted for 17.5\u00a0% of requests"},
@@ -298,6 +298,55 @@ func TestBestOverTheOthers(t *testing.T) {
 	p := d.cellPoint(0, 1, 2, 3, m)
 	if got := strings.Join(s.Points[p].Values, " "); got != "1 4 least-loaded" {
 		t.Errorf("found the point %s", got)
+	}
+}
+
+// TestLoadsAreNotCompared: with fleets and rates, every point is compared under
+// its own load, lines stand for fleets, and scatters show the default's load.
+func TestLoadsAreNotCompared(t *testing.T) {
+	fleet, rate := axis("workers", "2", "1", "2", "4"), axis("arrival-speedup-ratio", "1", "0.5", "1", "2")
+	s := made(2, fleet, rate, credit())
+	d := newData(s, nil, nil)
+	rates := d.lines(1, metric("goodput_share"))
+	if len(rates) != 3 || rates[2].name != "workers 4" {
+		t.Fatalf("found the lines %v", rates)
+	}
+	for _, l := range rates {
+		for i, p := range l.points {
+			if v := s.Points[p].Values; v[1] != rate.Values[i] || v[2] != "1" {
+				t.Errorf("%s: found the point %v", l.name, v)
+			}
+		}
+	}
+	for _, p := range d.comparable(nil) {
+		if v := s.Points[p].Values; v[0] != "2" || v[1] != "1" {
+			t.Errorf("found the point %v among those under the default's load", v)
+		}
+	}
+	if p := d.cellPoint(2, 0, 3, 1, metric("p90_ttft_ms")); strings.Join(s.Points[p].Values, " ") != "2 1 1.5" {
+		t.Errorf("found the point %v", s.Points[p].Values)
+	}
+	list, err := Draw(s, nil, nil, Request{Kind: Goodput})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list[0]; got.Name != "goodput_arrival-speedup-ratio" || !strings.HasPrefix(got.Title, "Workers 2: ") {
+		t.Errorf("found %s: %s", got.Name, got.Title)
+	}
+	if list, err = Draw(s, nil, nil, Request{Kind: HeatMap}); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(list); !slices.Contains(got, "heatmap_p90_ttft_ms_load") && !slices.Contains(got, "heatmap_p90_ttft_ms_value_load") {
+		t.Errorf("found %v", got)
+	}
+	only := made(2, fleet, rate)
+	if list, err = Draw(only, nil, nil, Request{Kind: HeatMap}); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names(list) {
+		if strings.HasSuffix(n, "change") {
+			t.Errorf("%s is drawn, where no two points do the same work", n)
+		}
 	}
 }
 

@@ -56,9 +56,23 @@ func (d *data) goodput(r Request) ([]Named, error) {
 	if t := d.target(); t > 0 {
 		p.Bound, p.BoundLabel = t, "target "+format.Fixed(t, 0)+" %"
 	}
-	c := d.caption(d.goodputFinding(axis, m), fmt.Sprintf("Share of requests within %s against %s.", d.slo(), d.s.Axes[axis].Name))
+	c := d.caption(d.defaultLoad(axis)+d.goodputFinding(axis, m), fmt.Sprintf("Share of requests within %s against %s.", d.slo(), d.s.Axes[axis].Name))
 	f, err := plot.Panels(r.size(), c, 1, d.knobKeys(axis, m), d.bandNote([]plot.Panel{p}), p)
 	return []Named{{Name: "goodput_" + d.s.Axes[axis].Name, Kind: Goodput, Figure: f}}, err
+}
+
+// defaultLoad names the value of the other axis of load that a finding is about,
+// "" where there is none.
+func (d *data) defaultLoad(axis int) string {
+	if !d.load(axis) {
+		return ""
+	}
+	for _, a := range d.live {
+		if a != axis && d.load(a) {
+			return upper(verdict.Short(d.s.Axes[a].Name)) + " " + d.defaults()[a] + ": "
+		}
+	}
+	return ""
 }
 
 // target returns the share of requests in % that shall keep within the SLA, 0

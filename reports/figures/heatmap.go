@@ -6,7 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"routesim/reports/format"
+	"strings"
+
 	"routesim/reports/plot"
 	"routesim/reports/sweepdata"
 	"routesim/reports/verdict"
@@ -21,14 +22,16 @@ const (
 // heatMaps draws maps over the first two settings that matter, or over the one
 // asked for and the first other.
 func (d *data) heatMaps(r Request) (out []Named, err error) {
-	x, y := d.live[0], d.live[1]
+	x, y := d.mapAxes()
 	if r.Axis != "" {
 		axes, err := d.axes(r.Axis)
 		if err != nil {
 			return nil, err
 		}
 		if x = axes[0]; x == y {
-			y = d.live[0]
+			if y = d.live[0]; x == y {
+				y = d.live[1]
+			}
 		}
 		if x == y {
 			return nil, fmt.Errorf("axis %s: found no second axis that changed anything, expected one", r.Axis)
@@ -50,7 +53,7 @@ func (d *data) heatMaps(r Request) (out []Named, err error) {
 			continue
 		}
 		views := []bool{true, false}
-		if d.s.Default < 0 || d.metrics[m].Better == 0 {
+		if d.s.Default < 0 || d.metrics[m].Better == 0 || d.load(x) && d.load(y) {
 			views = views[1:]
 		} else if r.Metric == "" && m != metrics[0] {
 			views = views[:1]
@@ -63,7 +66,38 @@ func (d *data) heatMaps(r Request) (out []Named, err error) {
 			out = append(out, n)
 		}
 	}
+	if r.Axis == "" && !(d.load(x) && d.load(y)) {
+		loads, err := d.loadMaps(metrics[:1], r)
+		return append(out, loads...), err
+	}
 	return out, nil
+}
+
+// loadMaps draws a map over the first two axes of load, if there are two.
+func (d *data) loadMaps(metrics []int, r Request) (out []Named, err error) {
+	var loads []int
+	for _, a := range d.live {
+		if d.load(a) {
+			loads = append(loads, a)
+		}
+	}
+	if len(loads) < 2 || !d.known(metrics[0]) {
+		return nil, nil
+	}
+	n, err := d.heatMap(loads[0], loads[1], metrics[0], false, r)
+	n.Name += "_load"
+	return []Named{n}, err
+}
+
+// mapAxes returns the two axes of a map: settings before loads.
+func (d *data) mapAxes() (x, y int) {
+	order := d.knobAxes()
+	for _, a := range d.live {
+		if d.load(a) {
+			order = append(order, a)
+		}
+	}
+	return order[0], order[1]
 }
 
 // mapMetrics are the metrics of which maps are drawn, the objective first.
@@ -112,8 +146,8 @@ func (d *data) heatMap(x, y, m int, change bool, r Request) (Named, error) {
 	if change {
 		view = "change"
 	}
-	c := d.caption(d.mapFinding(m), fmt.Sprintf("Heat map of %s over %s and %s.", d.metrics[m].Title, ax.Name, ay.Name))
-	c.Subtitle = d.mapWords(m, change) + "; " + c.Subtitle
+	c := d.caption(d.mapFinding(m, x, y), fmt.Sprintf("Heat map of %s over %s and %s.", d.metrics[m].Title, ax.Name, ay.Name))
+	c.Subtitle = d.mapWords(m, change, x, y) + "; " + c.Subtitle
 	f, err := plot.HeatMap(size, c, h)
 	return Named{Name: fmt.Sprintf("heatmap_%s_%s", d.metrics[m].Name, view), Kind: HeatMap, Figure: f}, err
 }
@@ -144,7 +178,7 @@ func (d *data) cellPoint(x, y, i, k, m int) int {
 	}
 	vx, vy := d.s.Axes[x].Values[i], d.s.Axes[y].Values[k]
 	is := func(p int) bool {
-		return len(d.s.Points[p].Values) == len(d.s.Axes) && d.s.Points[p].Values[x] == vx && d.s.Points[p].Values[y] == vy
+		return len(d.s.Points[p].Values) == len(d.s.Axes) && d.s.Points[p].Values[x] == vx && d.s.Points[p].Values[y] == vy && d.home(p, x, y)
 	}
 	if best := d.best(m, is); best >= 0 {
 		return best
@@ -224,7 +258,7 @@ func (d *data) ends(cells [][]plot.Cell, m int) (low, high string) {
 }
 
 // mapWords says what the cells of a map are.
-func (d *data) mapWords(m int, change bool) string {
+func (d *data) mapWords(m int, change bool, x, y int) string {
 	words := d.title(m)
 	if change {
 		words = d.metrics[m].Title + ", change against the default in" + d.changeUnit(m)
@@ -235,37 +269,62 @@ func (d *data) mapWords(m int, change bool) string {
 			}
 		}
 	}
-	if len(d.live) > 2 {
-		words += ", best over the other " + format.Plural(int64(len(d.live)-2), "setting")
+	var best, fixed []string
+	for _, a := range d.live {
+		switch {
+		case a == x || a == y:
+		case d.load(a):
+			fixed = append(fixed, verdict.Short(d.s.Axes[a].Name)+" "+d.defaults()[a])
+		default:
+			best = append(best, verdict.Short(d.s.Axes[a].Name))
+		}
+	}
+	if len(best) > 0 {
+		words += ", best over " + strings.Join(best, ", ")
+	}
+	if len(fixed) > 0 {
+		words += ", " + strings.Join(fixed, ", ")
 	}
 	return words
 }
 
 // mapFinding names the best point and what it gains.
-func (d *data) mapFinding(m int) string {
-	best := d.best(m, func(int) bool { return true })
+func (d *data) mapFinding(m, x, y int) string {
+	title := upper(d.metrics[m].Title)
+	best := d.best(m, func(p int) bool { return d.home(p, x, y) })
 	if best < 0 {
-		return d.metrics[m].Title + ": every setting is overloaded"
+		return title + ": every setting is overloaded"
+	}
+	if d.load(x) || d.load(y) {
+		worst := best
+		for _, i := range sortedValues(&d.s.Axes[x], false) {
+			for _, k := range sortedValues(&d.s.Axes[y], false) {
+				if p := d.cellPoint(x, y, i, k, m); p >= 0 && finite(d.means[p][m]) && !d.overloaded(p) && d.better(m, d.means[worst][m], d.means[p][m]) {
+					worst = p
+				}
+			}
+		}
+		return fmt.Sprintf("%s from %s (%s) to %s (%s)", title, d.write(m, d.means[best][m]), d.point(best), d.write(m, d.means[worst][m]), d.point(worst))
 	}
 	if d.metrics[m].Better == 0 {
-		return fmt.Sprintf("%s over %s", d.metrics[m].Title, d.names())
+		return fmt.Sprintf("%s over %s", title, d.names())
 	}
 	name := d.point(best)
 	c := d.change(best, m)
 	switch {
 	case best == d.s.Default:
-		return fmt.Sprintf("%s is best at the default: %s", d.metrics[m].Title, d.write(m, d.means[best][m]))
+		return fmt.Sprintf("%s is best at the default: %s", title, d.write(m, d.means[best][m]))
 	case c.ok && c.judged && !c.shown:
-		return fmt.Sprintf("%s: no setting is shown to differ from the default (best mean: %s, %s)", d.metrics[m].Title, name, percent(c.mean, 1, d.changeUnit(m)))
+		return fmt.Sprintf("%s: no setting is shown to differ from the default (best mean: %s, %s)", title, name, percent(c.mean, 1, d.changeUnit(m)))
 	case c.ok:
-		return fmt.Sprintf("%s is best at %s: %s, %s against the default", d.metrics[m].Title, name, d.write(m, d.means[best][m]), percent(c.mean, 1, d.changeUnit(m)))
+		return fmt.Sprintf("%s is best at %s: %s, %s against the default", title, name, d.write(m, d.means[best][m]), percent(c.mean, 1, d.changeUnit(m)))
 	}
-	return fmt.Sprintf("%s is best at %s: %s", d.metrics[m].Title, name, d.write(m, d.means[best][m]))
+	return fmt.Sprintf("%s is best at %s: %s", title, name, d.write(m, d.means[best][m]))
 }
 
 // point names a point with its settings: credit 1, scale 8.
 func (d *data) point(p int) string {
-	if p == d.s.Reference {
+	if p == d.s.Reference && d.s.Points[p].Added {
 		return "round robin"
 	}
 	words := ""

@@ -17,12 +17,12 @@ func (d *data) pareto(r Request) ([]Named, error) {
 	x, y := metric("p90_itl_ms"), metric("p90_ttft_ms")
 	_, perY := d.unit(y)
 	cloud := &plot.Cloud{
-		X:     plot.Scale{Label: "\u2190 better   " + d.title(x)},
-		Y:     plot.Scale{Label: "\u2193 better   " + d.title(y)},
+		X:     plot.Scale{Label: "\u2190 better   " + d.title(x), Free: true},
+		Y:     plot.Scale{Label: "\u2193 better   " + d.title(y), Free: true},
 		Front: true, Zoom: true,
 	}
 	overloaded := 0
-	for _, p := range d.order(r.Points) {
+	for _, p := range d.comparable(r.Points) {
 		s := plot.Spot{X: d.means[p][x], Y: d.means[p][y] / perY, Mark: d.spotMark(p, r.Points), Label: d.name(p)}
 		if d.overloaded(p) {
 			s.Mark, s.Label = plot.MarkOverloaded, ""
@@ -60,10 +60,11 @@ func rank(s *plot.Spot) int {
 	return len(order) + 1
 }
 
-// order lists the points that ran, without those that stand for another.
-func (d *data) order(_ []int) (out []int) {
+// comparable lists the points that ran under the default's load, and those
+// picked; where nothing but the load was varied, all that ran.
+func (d *data) comparable(picked []int) (out []int) {
 	for p := range d.s.Points {
-		if len(d.s.Points[p].Runs) > 0 {
+		if len(d.s.Points[p].Runs) > 0 && (slices.Contains(picked, p) || d.home(p) || len(d.knobAxes()) == 0) {
 			out = append(out, p)
 		}
 	}
@@ -99,7 +100,11 @@ func (d *data) labelNote() string {
 	if len(d.live) == 0 {
 		return ""
 	}
-	return "Labels: " + d.names() + "."
+	note := "Labels: " + d.names() + "."
+	if knobs := d.knobAxes(); len(knobs) > 0 && len(knobs) < len(d.live) {
+		note += " Points of other loads than the default's are left out."
+	}
+	return note
 }
 
 // paretoFinding says what the ends of the front cost each other.
@@ -127,7 +132,7 @@ func (d *data) balance(r Request) ([]Named, error) {
 		Y: plot.Scale{Label: "\u2191 better   prefix reuse, % of prompt tokens"},
 	}
 	cloud.X.From, cloud.X.To = 1, 1.05 // no worker is busier than all: 1 is the best
-	for _, p := range d.order(r.Points) {
+	for _, p := range d.comparable(r.Points) {
 		if v := d.means[p][x]; finite(v) {
 			cloud.X.To = math.Max(cloud.X.To, 1+(v-1)*1.08)
 		}
@@ -157,8 +162,8 @@ func (d *data) balance(r Request) ([]Named, error) {
 // none.
 func (d *data) extreme(m int, least bool) int {
 	best := -1
-	for p := range d.s.Points {
-		if p == d.s.Reference || !finite(d.means[p][m]) {
+	for _, p := range d.comparable(nil) {
+		if p == d.s.Reference && d.s.Points[p].Added || !finite(d.means[p][m]) {
 			continue
 		}
 		if best < 0 || least && d.means[p][m] < d.means[best][m] || !least && d.means[p][m] > d.means[best][m] {

@@ -47,7 +47,11 @@ func (d *data) workers(r Request) (out []Named, err error) {
 		}
 	}
 	for _, p := range points {
-		f, err := d.strips(p, d.series[p], niceShare(use), running, waiting)
+		size := plot.StripSize(3, len(shownWorkers(d.series[p])))
+		if r.Readme {
+			size = plot.Readme()
+		}
+		f, err := d.strips(p, size, niceShare(use), running, waiting)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +85,8 @@ func niceShare(most float32) float64 {
 }
 
 // strips draws the workers of one run.
-func (d *data) strips(p int, s *sweepdata.WorkerSeries, use float64, running, waiting int32) (*plot.Figure, error) {
+func (d *data) strips(p int, size plot.Size, use float64, running, waiting int32) (*plot.Figure, error) {
+	s := d.series[p]
 	shown := shownWorkers(s)
 	kv := plot.StripGroup{Title: "KV use, share of KV blocks, mean", Top: use, TopLabel: format.Fixed(100*use, 0) + " %"}
 	run := plot.StripGroup{Title: "running requests, most", Top: float64(running), TopLabel: format.Count(int64(running))}
@@ -103,7 +108,7 @@ func (d *data) strips(p int, s *sweepdata.WorkerSeries, use float64, running, wa
 	}
 	c := d.caption(workersFinding(d.called(p), s), "KV use, running and waiting requests of each worker over time.")
 	c.Subtitle = fmt.Sprintf("seed %d; %s", d.s.Points[p].Runs[0].Seed, c.Subtitle)
-	return plot.Strips(plot.StripSize(3, len(shown)), c, label, s.Width*sweepdata.SeriesBuckets/per, note, kv, run, wait)
+	return plot.Strips(size, c, label, s.Width*sweepdata.SeriesBuckets/per, note, kv, run, wait)
 }
 
 func floats(values []int32) []float32 {

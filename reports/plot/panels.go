@@ -41,6 +41,7 @@ type Key struct {
 	Name string
 	Role Role
 	Band bool // the line has an interval
+	Sign bool // the sign of the role alone
 	Mark Mark // instead of a line where IsMark
 	// IsMark says that the item is a mark.
 	IsMark bool
@@ -49,6 +50,9 @@ type Key struct {
 func (k *Key) entry() entry {
 	if k.IsMark {
 		return k.Mark.entry(k.Name)
+	}
+	if k.Sign {
+		return entry{name: k.Name, narrow: true, sample: func(c draw.Canvas, at vg.Point) { sign(c, k.Role, at, 2.4) }}
 	}
 	e := entry{name: k.Name, line: k.Role.line()}
 	if k.Band {
@@ -270,9 +274,9 @@ func (p *drawnPanel) trend(fr *frame, t *Trend) {
 			case t.Marks != nil && t.Marks[from+i] != Plain:
 				t.Marks[from+i].draw(fr.Canvas, at)
 			case t.Dots || len(line) == 1:
-				dot(fr.Canvas, t.Role, at, 2.2)
+				sign(fr.Canvas, t.Role, at, 2.4)
 			case len(t.X) <= 24:
-				dot(fr.Canvas, t.Role, at, 1.8)
+				sign(fr.Canvas, t.Role, at, 2)
 			}
 		}
 	})
@@ -319,7 +323,22 @@ func (p *drawnPanel) bound(fr *frame) {
 	fr.FillText(s, at, shorten(s, p.BoundLabel, fr.Max.X-fr.Min.X))
 }
 
-// dot draws a filled dot of a role's colour.
-func dot(c draw.Canvas, r Role, at vg.Point, radius vg.Length) {
-	c.DrawGlyph(draw.GlyphStyle{Color: r.color(), Radius: radius, Shape: draw.CircleGlyph{}}, at)
+// sign draws the small sign of a role, by which lines are told apart in grey
+// print, too: a dot, a hollow square, a hollow triangle, a ring, a square.
+func sign(c draw.Canvas, r Role, at vg.Point, radius vg.Length) {
+	var shape draw.GlyphDrawer
+	switch r {
+	case Default:
+		shape = draw.BoxGlyph{}
+	case Reference:
+		shape = draw.PyramidGlyph{}
+	case Extra2:
+		shape = draw.BoxGlyph{}
+	default:
+		shape = draw.CircleGlyph{}
+	}
+	c.DrawGlyph(draw.GlyphStyle{Color: r.color(), Radius: radius + 0.5, Shape: shape}, at)
+	if r == Default || r == Reference || r == Extra1 {
+		c.DrawGlyph(draw.GlyphStyle{Color: rgb(0xffffff), Radius: radius - 0.6, Shape: shape}, at)
+	}
 }

@@ -61,7 +61,9 @@ func Points(size Size, c Caption, cloud *Cloud) (*Figure, error) {
 	f := &Figure{Caption: c, size: size, fonts: fonts, note: cloud.Note}
 	inside, overloaded := shown, 0
 	if cloud.Zoom {
-		inside = zoomed(shown, front)
+		if near := zoomed(shown, front); len(near) >= min(fewest, len(shown)) {
+			inside = near
+		}
 	}
 	for _, s := range inside {
 		if s.Mark == MarkOverloaded {
@@ -175,6 +177,9 @@ func order(a, b float64) int {
 	}
 	return 0
 }
+
+// fewest is the number of spots below which there is nothing to zoom to.
+const fewest = 3
 
 // zoomed returns the spots within the reach of the front and the marked spots,
 // extended by a fifth. References and overloaded spots do not extend it.

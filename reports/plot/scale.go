@@ -18,8 +18,9 @@ type Scale struct {
 	Ticks []Tick
 	// From and To pin the ends of the axis where From < To.
 	From, To float64
-	// Zero starts the axis at 0.
-	Zero bool
+	// Free lets the axis begin anywhere; otherwise it begins at 0 unless all
+	// values lie far from it.
+	Free bool
 }
 
 // finite keeps what an axis can show.
@@ -69,15 +70,15 @@ func (s *Scale) axis(values []float64) axis {
 // begins at 0 where the values reach below 0.7 of the greatest, and never spans
 // less than 2 % of its middle.
 func (s *Scale) linear(lo, hi float64) axis {
-	if s.Ticks == nil && lo > 0 && (s.Zero || lo < 0.7*hi) {
+	if s.Ticks == nil && lo > 0 && lo < 0.7*hi && !s.Free {
 		lo = 0
 	}
-	if hi-lo < 0.02*math.Abs(hi+lo)/2 || hi == lo {
-		d := math.Abs(hi) * 0.1
+	if middle := (hi + lo) / 2; hi-lo < 0.02*math.Abs(middle) || hi == lo {
+		d := 0.01 * math.Abs(middle)
 		if d == 0 {
 			d = 1
 		}
-		lo, hi = lo-d, hi+d
+		lo, hi = middle-d, middle+d
 	}
 	pad := 0.04 * (hi - lo)
 	if lo != 0 {
