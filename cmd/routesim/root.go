@@ -42,7 +42,7 @@ func newRoot(sys system) *cobra.Command {
 	root.SetIn(sys.stdin)
 	root.SetOut(sys.stdout)
 	root.SetErr(sys.stderr)
-	root.AddCommand(newReplay(sys), newCompare(sys), newSweep(sys), newGate(sys), newParity(), newValidate(sys), newProfile(sys), newExplain(sys), newDefinitions(), newVersion())
+	root.AddCommand(newReplay(sys), newCompare(sys), newSweep(sys), newPlot(sys), newGate(sys), newParity(), newValidate(sys), newProfile(sys), newExplain(sys), newDefinitions(), newVersion())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return settings.FlagError(cmd.Flags(), err)
 	})
