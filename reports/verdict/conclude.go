@@ -57,6 +57,8 @@ func (j *judge) setState() {
 		j.noResult()
 	case !slices.ContainsFunc(finished, func(p int) bool { return !j.d.sat[p] }):
 		j.overload(finished)
+	case len(v.Order) == 0 && len(j.candidates()) > 0:
+		j.unknown()
 	case j.missed():
 		j.sloMiss()
 	case len(j.d.load) > 0 && len(j.d.live) == 0:
@@ -151,6 +153,18 @@ func (j *judge) noResult() {
 		return
 	}
 	v.Evidence = fmt.Sprintf("%s failed, most often: “%s”. Nothing below can be compared.", plural(failed, "point"), often)
+}
+
+// unknown is for an objective that no point has.
+func (j *judge) unknown() {
+	v := j.v
+	v.State, v.Chosen = NoResult, -1
+	v.Headline = "No verdict: no point has a figure for " + j.metrics[v.Objective].Title + "."
+	v.Evidence = "Choose another objective"
+	if j.metrics[v.Objective].Family == "goodput" {
+		v.Evidence = "Give the bounds of an SLO"
+	}
+	v.Evidence += " for the same runs."
 }
 
 // overload estimates from the growth of the queue what the fleet can carry.

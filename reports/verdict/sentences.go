@@ -306,8 +306,7 @@ func (j *judge) fewSeeds() {
 		v.Headline = fmt.Sprintf("Probably %s; not enough seeds to be sure.", knobs)
 		v.Evidence = "One run each: differences cannot be told from chance."
 	}
-	d := &v.Points[v.Best].Diff[m]
-	if v.Best != v.Default && d.OK {
+	if d := &v.Points[v.Best].Diff[m]; v.Best != v.Default && d.OK {
 		change := fmt.Sprintf("%s %s", v.Points[v.Best].Knobs, d.Text(j.metrics[m].Unit))
 		if n > 1 {
 			change = fmt.Sprintf("%d of %d seeds point the same way (%s: mean %s).", d.Agree, d.N, v.Points[v.Best].Knobs, d.Text(j.metrics[m].Unit))

@@ -36,6 +36,8 @@ const (
 	fineShift = 14                      // bits of a float32 dropped by a fine bin: 512 bins per octave
 	fineBins  = 0x7f7fffff >> fineShift // all positive float32 but those near the greatest
 	bodyBins  = 100                     // coarse bins that would hold all values
+	spareBins = 24                      // coarse bins above the slowest of the first run
+	spareStep = 64                      // fine bins in each: an eighth of an octave
 	tailBins  = 400                     // the same for the slowest tenth, whose percentiles are of interest
 )
 
@@ -43,7 +45,7 @@ const (
 // bins with about as many values as each other one.
 type histogram struct {
 	low    int       // fine bin that the table begins with
-	coarse []uint16  // by fine bin from low on; the last one stands for all above
+	coarse []uint16  // by fine bin from low on; the last one stands for all above too
 	edge   []float64 // ms, where each coarse bin begins, and the last one's end
 	counts []int32   // [bin*cells+cell], later cumulated over bins and blocks
 }
@@ -91,10 +93,14 @@ func (h *histogram) shape(sample []float32, cells int, fine []int32) {
 		inBin += int(fine[i])
 		before += int(fine[i])
 	}
-	// What is slower in other runs has a bin of its own.
-	h.edge = append(h.edge, fineEdge(high+1))
-	h.coarse = append(h.coarse, uint16(len(h.edge)-1))
-	h.edge = append(h.edge, 2*fineEdge(high+1))
+	// Other runs may be slower.
+	for i := high + 1; i <= high+spareBins*spareStep && i < fineBins; i++ {
+		if (i-high-1)%spareStep == 0 {
+			h.edge = append(h.edge, fineEdge(i))
+		}
+		h.coarse = append(h.coarse, uint16(len(h.edge)-1))
+	}
+	h.edge = append(h.edge, fineEdge(high+1+spareBins*spareStep))
 	size := (len(h.edge) - 1) * cells
 	if cap(h.counts) < size {
 		h.counts = make([]int32, size)
