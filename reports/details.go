@@ -162,7 +162,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 	}
 	d.QueueWait = statsMS(metrics.Exact(waits))
 	for i := range r.Requests {
-		if r.Requests[i].Status == sim.Rejected {
+		if q := r.Requests[i].Status; q == sim.Rejected || q == sim.Failed {
 			d.Rejected++
 		}
 	}

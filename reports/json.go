@@ -87,9 +87,9 @@ func (s *Summary) oracle() object {
 		{"input_throughput_tok_s", Number(s.InputRate)},
 		{"output_throughput_tok_s", Number(s.OutputRate)},
 		{"total_throughput_tok_s", Number(s.TotalRate)},
-		{"prefill_worker_seconds", Number(0)}, // no pool of prefill workers
+		{"prefill_worker_seconds", Number(s.PrefillWorkerSeconds)},
 		{"decode_worker_seconds", Number(s.WorkerSeconds)},
-		{"prefill_gpus_per_worker", 0},
+		{"prefill_gpus_per_worker", Number(s.PrefillGPUsPerWorker)},
 		{"decode_gpus_per_worker", Number(s.GPUsPerWorker)},
 		{"gpu_hours", Number(s.GPUHours)},
 	}

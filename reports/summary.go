@@ -17,13 +17,19 @@ type Summary struct {
 	InputTokens            int64 // of completed requests
 	OutputTokens           int64 // of completed requests
 
-	DurationMS       float64
-	RequestRate      float64 // completed requests/s
-	InputRate        float64 // tokens/s
-	OutputRate       float64 // tokens/s
-	TotalRate        float64 // tokens/s
-	WorkerSeconds    float64 // provisioned
-	GPUsPerWorker    float64 // NaN when worker groups differ
+	DurationMS    float64
+	RequestRate   float64 // completed requests/s
+	InputRate     float64 // tokens/s
+	OutputRate    float64 // tokens/s
+	TotalRate     float64 // tokens/s
+	WorkerSeconds float64 // provisioned, of the workers that decode
+	GPUsPerWorker float64 // of them, NaN when worker groups differ
+
+	// The same for the prefill pool of disaggregated serving, 0 where there is
+	// none.
+	PrefillWorkerSeconds float64
+	PrefillGPUsPerWorker float64
+
 	GPUHours         float64
 	Reused           float64       // share of input tokens, the most over all admissions
 	ReusedFirst      float64       // share of input tokens, at first admission
@@ -55,6 +61,7 @@ func Summarize(t *workloads.Trace, c *sim.Config, r *sim.Result) *Summary {
 		Requests:               int64(r.Released),
 		DurationMS:             r.DurationMS,
 		WorkerSeconds:          r.WorkerSeconds,
+		PrefillWorkerSeconds:   r.PrefillWorkerSeconds,
 		ITL:                    r.Gaps.ITL.Stats(),
 		UserRate:               r.Gaps.Rate.Stats(),
 	}
@@ -84,7 +91,7 @@ func (s *Summary) addRequests(c *sim.Config, r *sim.Result) {
 		s.Completed++
 		s.InputTokens += int64(q.InputTokens)
 		s.OutputTokens += int64(q.OutputTokens)
-		reused += int64(q.MaxReused)
+		reused += int64(mostReused(r, i))
 		reusedFirst += int64(q.FirstReused)
 		l := RequestLatencies(q, overheadOf(q, overhead))
 		if q.OutputTokens > 0 {
@@ -108,6 +115,16 @@ func (s *Summary) addRequests(c *sim.Config, r *sim.Result) {
 	}
 }
 
+// mostReused returns the most tokens that a request reused at any admission, in
+// either pool where there are two.
+func mostReused(r *sim.Result, row int) int32 {
+	n := r.Requests[row].MaxReused
+	if r.Handoffs != nil {
+		n = max(n, r.Handoffs[row].DecodeReused)
+	}
+	return n
+}
+
 func (s *Summary) addRates() {
 	s.RequestRate = s.perSecond(s.Completed)
 	s.InputRate = s.perSecond(s.InputTokens)
@@ -128,19 +145,31 @@ func (s *Summary) perSecond(n int64) float64 {
 }
 
 func (s *Summary) addGPUs(c *sim.Config) {
-	total := float64(c.Workers())
-	gpus := 0.0
-	for i := range c.Fleet {
-		g := &c.Fleet[i]
+	var mean, prefill float64
+	s.GPUsPerWorker, mean = gpusOf(c.Fleet)
+	s.PrefillGPUsPerWorker, prefill = gpusOf(c.Prefill)
+	s.GPUHours = (float64(s.PrefillWorkerSeconds*prefill) + float64(s.WorkerSeconds*mean)) / 3600
+}
+
+// gpusOf returns the accelerators of each worker of a pool, NaN where groups
+// differ, and of its workers on average; 0 for no pool.
+func gpusOf(groups []sim.Group) (each, mean float64) {
+	total, gpus := 0.0, 0.0
+	for i := range groups {
+		g := &groups[i]
 		per := gpusPerGroup(g)
+		total += float64(g.Count)
 		gpus += float64(float64(g.Count) * per)
 		if i == 0 {
-			s.GPUsPerWorker = per
-		} else if per != s.GPUsPerWorker {
-			s.GPUsPerWorker = math.NaN()
+			each = per
+		} else if per != each {
+			each = math.NaN()
 		}
 	}
-	s.GPUHours = s.WorkerSeconds * (gpus / total) / 3600
+	if total == 0 {
+		return 0, 0
+	}
+	return each, gpus / total
 }
 
 // share returns part/whole, NaN when the whole is nothing.

@@ -125,7 +125,7 @@ func TestSummaryEqualsDynamo(t *testing.T) {
 		"total_throughput_tok_s":                    6333.428042068884,
 		"decode_worker_seconds":                     0.38494161200000004,
 		"prefill_worker_seconds":                    0.0,
-		"prefill_gpus_per_worker":                   int64(0),
+		"prefill_gpus_per_worker":                   0.0,
 		"decode_gpus_per_worker":                    1.0,
 		"gpu_hours":                                 0.00010692822555555557,
 		"goodput_completed_requests":                int64(2),

@@ -197,13 +197,23 @@ func (f *facts) busyQueue() string {
 }
 
 // WaitingShares returns, for each worker, the share of the run in which a
-// request sent to it had not been scheduled yet.
+// request sent to it had not been scheduled yet. In disaggregated serving these
+// are the workers that decode.
 func WaitingShares(r *sim.Result) []float64 {
 	total := make([]float64, len(r.Workers))
 	until := make([]float64, len(r.Workers))
 	for _, row := range r.Routed { // ascending by dispatch
 		q := &r.Requests[row]
+		if q.Worker < 0 {
+			continue
+		}
 		from, to := q.Dispatched, q.FirstAdmit
+		if r.Handoffs != nil {
+			from, to = r.Handoffs[row].Activated, r.Handoffs[row].DecodeAdmit
+			if math.IsNaN(from) {
+				continue
+			}
+		}
 		if math.IsNaN(to) {
 			if to = q.Terminal; math.IsNaN(to) {
 				to = r.EndMS

@@ -320,8 +320,8 @@ func TestAdmissionCanPreempt(t *testing.T) {
 		last                  [3]float64
 		victim, head, waiting []Admission
 	}{
-		{engine.LIFO, [3]float64{120, 70, 140}, []Admission{{10, 0}, {70, 4}}, []Admission{{50, 4}}, []Admission{{70, 0}, {120, 0}}},
-		{engine.FIFO, [3]float64{130, 70, 100}, []Admission{{10, 0}, {70, 4}, {100, 8}}, []Admission{{50, 4}}, []Admission{{70, 0}}},
+		{engine.LIFO, [3]float64{120, 70, 140}, []Admission{{At: 10, Reused: 0}, {At: 70, Reused: 4}}, []Admission{{At: 50, Reused: 4}}, []Admission{{At: 70, Reused: 0}, {At: 120, Reused: 0}}},
+		{engine.FIFO, [3]float64{130, 70, 100}, []Admission{{At: 10, Reused: 0}, {At: 70, Reused: 4}, {At: 100, Reused: 8}}, []Admission{{At: 50, Reused: 4}}, []Admission{{At: 70, Reused: 0}}},
 	} {
 		s := idleScenario(t, 1)
 		s.fixedTiming(t, 10, 10)
@@ -419,7 +419,7 @@ func TestVictimKnowsWhatItComputed(t *testing.T) {
 		row        int
 		last       float64
 		admissions []Admission
-	}{{2, 145, []Admission{{115, 0}}}, {3, 155, []Admission{{125, 2}, {145, 4}}}} {
+	}{{2, 145, []Admission{{At: 115}}}, {3, 155, []Admission{{At: 125, Reused: 2}, {At: 145, Reused: 4}}}} {
 		if got := res.AdmissionLog[c.row]; !slices.Equal(got, c.admissions) || res.Requests[c.row].LastToken != c.last {
 			t.Errorf("row %d: admissions %v, last token at %v, expected %v and %v", c.row, got, res.Requests[c.row].LastToken, c.admissions, c.last)
 		}

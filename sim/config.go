@@ -30,6 +30,8 @@ type Group struct {
 	// EventDelayMS delays the routers' view of these workers' KV events beyond
 	// Router.KVEventLagMS.
 	EventDelayMS float64
+	// Transfer says how prefill workers send KV, in disaggregated serving.
+	Transfer Transfer
 }
 
 // SLA holds the latency bounds of goodput in ms; nil means no bound. A bound on
@@ -38,7 +40,11 @@ type SLA struct{ TTFT, ITL, E2E *float64 }
 
 // Config is everything a run depends on besides the trace.
 type Config struct {
-	Fleet  []Group
+	Fleet []Group
+	// Prefill is the pool of prefill workers of disaggregated serving, in which
+	// the fleet only decodes. Empty: every worker does both.
+	Prefill []Group
+
 	Router router.Params
 	SLA    SLA
 	Seed   uint64 // of the router's random draws
@@ -76,6 +82,8 @@ type Config struct {
 	// Force names the worker of every row; the router then only evaluates. Used
 	// to compare with recordings. Rows with -1 are routed freely.
 	Force []int32
+	// ForcePrefill names the prefill worker of every row, likewise.
+	ForcePrefill []int32
 	// KeepTokenTimes keeps the time of every token in the result.
 	KeepTokenTimes bool
 	// KeepAdmissions keeps every admission of every request in the result.
@@ -110,15 +118,31 @@ func (c *Config) Workers() int {
 	return n
 }
 
+// Disaggregated reports whether prefill and decode have workers of their own.
+func (c *Config) Disaggregated() bool { return len(c.Prefill) > 0 }
+
+// PrefillWorkers returns the size of the prefill pool.
+func (c *Config) PrefillWorkers() int {
+	n := 0
+	for _, g := range c.Prefill {
+		n += g.Count
+	}
+	return n
+}
+
 // Ranks returns the data-parallel ranks of a worker of the group.
 func (g *Group) Ranks() int { return max(1, int(g.Engine.DPSize)) }
 
 // Ranks returns the data-parallel ranks of the fleet. Results count by rank:
 // each has a scheduler and a cache of its own and is a target of the router's.
-func (c *Config) Ranks() int {
-	n := 0
-	for i := range c.Fleet {
-		n += c.Fleet[i].Count * c.Fleet[i].Ranks()
+func (c *Config) Ranks() int { return ranksOf(c.Fleet) }
+
+// PrefillRanks is Ranks for the prefill pool.
+func (c *Config) PrefillRanks() int { return ranksOf(c.Prefill) }
+
+func ranksOf(groups []Group) (n int) {
+	for i := range groups {
+		n += groups[i].Count * groups[i].Ranks()
 	}
 	return n
 }
@@ -128,15 +152,11 @@ func (c *Config) Validate() error {
 	if c.Workers() < 1 {
 		return fmt.Errorf("workers: found %d, expected at least 1", c.Workers())
 	}
-	for i := range c.Fleet {
-		g := &c.Fleet[i]
-		if err := g.Engine.Validate(); err != nil {
-			return err
-		}
-		if g.Engine.BlockSize != c.Fleet[0].Engine.BlockSize {
-			return fmt.Errorf("block-size: found %d in worker group %d and %d in group 1, expected one size for the fleet (the router's index has one)",
-				g.Engine.BlockSize, i+1, c.Fleet[0].Engine.BlockSize)
-		}
+	if err := validatePool(c.Fleet, &c.Fleet[0].Engine); err != nil {
+		return err
+	}
+	if err := c.validateDisagg(); err != nil {
+		return err
 	}
 	if err := c.Router.Validate(); err != nil {
 		return err
@@ -159,4 +179,48 @@ func (c *Config) Validate() error {
 // needsPlain reports whether some setting needs to see every pass.
 func (c *Config) needsPlain() bool {
 	return c.Router.Live != nil && c.Router.Live.ActiveDecodeBlocksThreshold != nil
+}
+
+// validatePool reports the first setting of a pool's workers that they cannot
+// run with, or not beside the fleet's first worker.
+func validatePool(groups []Group, first *engine.Params) error {
+	for i := range groups {
+		e := &groups[i].Engine
+		if err := e.Validate(); err != nil {
+			return err
+		}
+		if e.BlockSize != first.BlockSize {
+			return fmt.Errorf("block-size: found %d in worker group %d and %d in group 1, expected one size for the fleet (the router's index has one)",
+				e.BlockSize, i+1, first.BlockSize)
+		}
+		if e.Backend != first.Backend {
+			return fmt.Errorf("engine-type: found %v in worker group %d and %v in group 1, expected one kind of engine for the fleet",
+				e.Backend, i+1, first.Backend)
+		}
+	}
+	return nil
+}
+
+// validateDisagg reports the first setting that disaggregated serving cannot
+// run with.
+func (c *Config) validateDisagg() error {
+	if !c.Disaggregated() {
+		return nil
+	}
+	if c.PrefillWorkers() < 1 {
+		return fmt.Errorf("prefill-workers: found %d, expected at least 1", c.PrefillWorkers())
+	}
+	if err := validatePool(c.Prefill, &c.Fleet[0].Engine); err != nil {
+		return fmt.Errorf("prefill pool: %w", err)
+	}
+	for i := range c.Prefill {
+		t := &c.Prefill[i].Transfer
+		if !(t.GBPerSecond <= math.MaxFloat64) || !(t.BytesPerToken <= math.MaxFloat64) {
+			return fmt.Errorf("kv-transfer-bandwidth: found %v GB/s and %v bytes per token, expected finite numbers", t.GBPerSecond, t.BytesPerToken)
+		}
+	}
+	if c.Router.Live != nil || c.Frontends > 1 {
+		return fmt.Errorf("prefill-workers: found together with settings of a live router or with several frontends, expected replay semantics and one frontend")
+	}
+	return nil
 }

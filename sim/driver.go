@@ -144,6 +144,14 @@ func (d *driver) ended(row int32, now float64) {
 	d.turns.push(ready{at: now + delay, session: d.trace.Session(int(next)), turn: d.trace.Turn(int(next)), row: next})
 }
 
+// failed tells the driver that a request failed at now. The later turns of its
+// session never come.
+func (d *driver) failed(now float64) {
+	if d.closed {
+		d.startNext(now)
+	}
+}
+
 // ready is a turn that waits for its time.
 type ready struct {
 	at      float64

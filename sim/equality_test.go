@@ -40,8 +40,10 @@ func fixedParts(r *Result) (b []byte) {
 	put(r.Routed)
 	put(r.Finished)
 	put(r.Workers)
-	put([]float64{r.DurationMS, r.EndMS, r.WorkerSeconds})
 	put([]int64{r.LostBatches, r.LostBookings, int64(r.RestartedMS)})
+	put(r.Prefill)
+	put(r.Handoffs)
+	put([]float64{r.DurationMS, r.EndMS, r.WorkerSeconds, r.PrefillWorkerSeconds})
 	put([]int64{r.CommittedPrefillTokens, int64(r.Released), int64(r.QueuePeak), int64(r.OverLength)})
 	put(r.TokenDigest)
 	put(r.Counters)
@@ -63,7 +65,7 @@ func TestFixedPartsHoldEveryField(t *testing.T) {
 	known := []string{
 		"Requests", "Routed", "Finished", "Workers", "DurationMS", "EndMS", "WorkerSeconds",
 		"CommittedPrefillTokens", "Released", "Gaps", "GroupGaps", "QueuePeak", "TokenDigest", "Stopped",
-		"OverLength", "TokenTimes", "AdmissionLog", "Counters",
+		"OverLength", "TokenTimes", "AdmissionLog", "Prefill", "Handoffs", "PrefillWorkerSeconds", "Counters",
 		"LostBatches", "LostBookings", "RestartedMS",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Result]()) {

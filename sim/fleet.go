@@ -18,7 +18,8 @@ type fleet struct {
 	ends    []float64        // by rank: when its passes end, +Inf while idle
 	ready   []uint64         // by rank, a bit: idle with work to do
 	begun   int              // ranks below this one have started their passes of this instant
-	stuck   error            // of the first worker that could not go on
+	stuck   error            // of the first worker that could not go on, or of the last
+	patient bool             // a worker that cannot go on may be able to later
 	ranks   []rankOf         // nil where every worker has one rank
 	size    int32            // workers
 }
@@ -84,13 +85,17 @@ func (f *fleet) together(w int) (first, n int) {
 // ended is called for a pass that has no length.
 func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, err error) error) (started bool) {
 	for w := f.nextReady(); w >= 0; w = f.nextReady() {
+		if !f.hasWork(w) {
+			f.ready[w>>6] &^= 1 << (w & 63) // what it had to do was taken back
+			continue
+		}
 		f.begun = max(f.begun, w+1)
 		end, err := f.startOn(w, now)
 		if err == nil && !(end <= endOfTime) {
 			err = fmt.Errorf("timing: found a pass that starts at %v ms and ends at %v ms, expected an end by %v ms; check the step times and speedup-ratio", now, end, float64(endOfTime))
 		}
 		if err != nil {
-			if f.stuck == nil {
+			if f.stuck == nil || f.patient {
 				f.stuck = explain(w, err)
 			}
 			continue
@@ -102,6 +107,17 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 	}
 	f.begun = len(f.workers)
 	return started
+}
+
+// hasWork reports whether rank w, or another that runs with it, has work.
+func (f *fleet) hasWork(w int) bool {
+	first, n := f.together(w)
+	for i := first; i < first+n; i++ {
+		if f.workers[i].HasWork() {
+			return true
+		}
+	}
+	return false
 }
 
 // startOn starts the passes of the worker that rank w belongs to.

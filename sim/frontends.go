@@ -16,9 +16,13 @@ import (
 func (s *simulation) newRouters(block int32) {
 	n := max(1, s.cfg.Frontends)
 	targets := s.targets()
+	p := s.cfg.Router
+	if s.cfg.Disaggregated() {
+		p = decodeRouter(p)
+	}
 	for i := range n {
 		// Frontends draw independently of each other.
-		r := router.New(s.cfg.Router, targets, block, s.prompts.shift, s.cfg.Seed+uint64(i)*0x9E3779B97F4A7C15)
+		r := router.New(p, targets, block, s.prompts.shift, s.cfg.Seed+uint64(i)*0x9E3779B97F4A7C15)
 		r.Generated = s.generated
 		r.Look = s.look
 		s.fronts = append(s.fronts, r)
@@ -53,16 +57,21 @@ func (s *simulation) targets() []router.Target {
 		g := &s.cfg.Fleet[i]
 		for range g.Count {
 			for rank := range g.Ranks() {
-				list = append(list, router.Target{
-					Worker: worker, Rank: int32(rank),
-					BatchLimit: g.Engine.MaxNumBatchedTokens, KVBlocks: g.Engine.NumGPUBlocks,
-					CPU: g.CPU, PrefillMS: prefillMS(g.Timing),
-				})
+				list = append(list, targetOf(g, worker, rank))
 			}
 			worker++
 		}
 	}
 	return list
+}
+
+// targetOf describes a rank of a worker.
+func targetOf(g *Group, worker int32, rank int) router.Target {
+	return router.Target{
+		Worker: worker, Rank: int32(rank),
+		BatchLimit: g.Engine.MaxNumBatchedTokens, KVBlocks: g.Engine.NumGPUBlocks,
+		CPU: g.CPU, PrefillMS: prefillMS(g.Timing),
+	}
 }
 
 // prefillMS predicts a prefill by the timing model: one pass with one prompt.

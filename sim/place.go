@@ -73,9 +73,7 @@ func (s *simulation) place(q *request, c router.Choice) {
 	s.res.Routed = append(s.res.Routed, row)
 
 	d := &r.Decision
-	d.Cost, d.MinCost = c.Terms.Cost, c.MinCost
-	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
-	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
+	d.note(c)
 	d.Forced = s.forced(row) >= 0
 	if s.cfg.Decided != nil && s.cfg.Router.Mode == router.KV {
 		s.cfg.Decided(row, c.Worker, q.router.Costs())
@@ -97,6 +95,13 @@ func (s *simulation) place(q *request, c router.Choice) {
 	case moved:
 		s.ends[w] = end
 	}
+}
+
+// note keeps a router's choice.
+func (d *Decision) note(c router.Choice) {
+	d.Cost, d.MinCost = c.Terms.Cost, c.MinCost
+	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
+	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
 }
 
 // noteHeld records what the engines hold of the prompt at this moment: the

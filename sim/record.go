@@ -42,7 +42,11 @@ func (s *simulation) record(w int, q *request, kind engine.SignalKind) {
 	if kind == engine.Refused {
 		r.Status = Rejected
 	}
-	s.noteAdmissions(&q.seq)
+	if q.hand != nil {
+		s.pd.notePools(q, r)
+	} else {
+		s.noteAdmissions(&q.seq)
+	}
 	s.noteTokens(w, &q.seq, r)
 	s.res.Finished = append(s.res.Finished, q.seq.Row)
 	if r.Status == Completed {
@@ -117,30 +121,46 @@ func (s *simulation) finish() *Result {
 	}
 	for _, q := range s.live {
 		if r := &res.Requests[q.seq.Row]; r.Status == Unfinished {
-			s.noteAdmissions(&q.seq)
+			if q.hand != nil {
+				s.pd.notePools(q, r)
+			} else {
+				s.noteAdmissions(&q.seq)
+			}
 		}
 	}
-	for i, w := range s.workers {
+	pool := Aggregated
+	if s.pd != nil {
+		pool = DecodePool
+		res.Prefill = make([]Worker, len(s.pd.prefill.workers))
+		s.sumUp(res.Prefill, s.pd.prefill.workers, s.pd.extra, PrefillPool)
+		res.PrefillWorkerSeconds = float64(s.cfg.PrefillWorkers()) * (s.now / 1000)
+	}
+	s.sumUp(res.Workers, s.workers, s.extra, pool)
+	res.WorkerSeconds = float64(s.cfg.Workers()) * (s.now / 1000)
+	res.TokenDigest = tokenDigest(res.Requests)
+	return res
+}
+
+// sumUp fills in the totals of a pool's workers.
+func (s *simulation) sumUp(out []Worker, workers []*engine.Worker, extra []workerTotals, pool Pool) {
+	res := s.res
+	for i, w := range workers {
 		st := w.Stats(s.now)
-		out := &res.Workers[i]
-		*out = Worker{
-			Requests: s.extra[i].requests, InputTokens: s.extra[i].input,
+		out[i] = Worker{
+			Requests: extra[i].requests, InputTokens: extra[i].input,
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
 			BusyMS: st.BusyMS, Passes: st.Passes, OutOfRange: st.OutOfRange,
 			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,
 			Evictions: st.Evictions, Preemptions: st.Preemptions,
 		}
 		if s.now > 0 {
-			out.MeanBlocks = st.BlockMS / s.now
+			out[i].MeanBlocks = st.BlockMS / s.now
 		}
 		res.CommittedPrefillTokens += st.Committed
 		for _, a := range w.Admissions {
-			res.AdmissionLog[a.Row] = append(res.AdmissionLog[a.Row], Admission{At: a.At, Reused: a.Reused})
+			res.AdmissionLog[a.Row] = append(res.AdmissionLog[a.Row], Admission{At: a.At, Reused: a.Reused, Pool: pool})
 		}
 	}
-	res.WorkerSeconds = float64(s.cfg.Workers()) * (s.now / 1000)
-	res.TokenDigest = tokenDigest(res.Requests)
-	return res
 }
 
 // tokenDigest is the SHA-256 over (row, number of tokens, hash of token times)

@@ -15,10 +15,13 @@ const (
 	Unfinished Status = iota // still under way, or never released, when the run stopped
 	Completed
 	Rejected // by the engine, whose pool or context the prompt can never fit, or by the router
+	Failed   // on the way to a decode worker, which can never hold the prompt
 )
 
 // String returns the oracle's name of the status.
-func (s Status) String() string { return [...]string{"unfinished", "completed", "rejected"}[s] }
+func (s Status) String() string {
+	return [...]string{"unfinished", "completed", "rejected", "failed"}[s]
+}
 
 // Request is what happened to one request. Times are in ms of virtual time;
 // NaN stands for "never". Lengths are in tokens, overlaps in KV blocks.
@@ -66,11 +69,47 @@ type Decision struct {
 	CeilingHeld int32 // what one endless cache would have held
 }
 
+// Handoff is what happened to one request between the pools of disaggregated
+// serving. Times are in ms of virtual time, NaN for "never".
+type Handoff struct {
+	PrefillAdmit float64 // start of the pass that first scheduled the prompt
+	SourceHeld   float64 // the prompt is computed; the prefill worker keeps its blocks
+	Reserved     float64 // the decode worker has set blocks aside
+	Activated    float64 // the prompt's KV has arrived and the decode worker may run it
+	DecodeAdmit  float64 // start of the pass that first ran it there
+	Released     float64 // the prefill worker has freed the prompt's blocks
+
+	PrefillWorker int32 // -1 before routing
+	DecodeWorker  int32 // -1 before routing; Request.Worker is -1 too where it could not take the request
+	DecodeReused  int32 // tokens reused when the decode worker computed it anew, -1 before it ran
+	// Decode is the decode router's choice; that of the prefill router is in
+	// Request.Decision.
+	Decode Decision
+}
+
+func noHandoff() Handoff {
+	return Handoff{
+		PrefillAdmit: NaN, SourceHeld: NaN, Reserved: NaN, Activated: NaN, DecodeAdmit: NaN, Released: NaN,
+		PrefillWorker: -1, DecodeWorker: -1, DecodeReused: -1,
+	}
+}
+
 // Admission is one time that a worker's engine took a request from its queue.
 type Admission struct {
 	At     float64 // ms, start of the pass
 	Reused int32   // prompt and generated tokens served from the cache
+	Pool   Pool
 }
+
+// Pool is the pool of workers that a figure is about.
+type Pool uint8
+
+// The pools.
+const (
+	Aggregated Pool = iota // the only one, whose workers do both
+	PrefillPool
+	DecodePool
+)
 
 // Worker sums up one worker of a run.
 type Worker struct {
@@ -95,10 +134,13 @@ type Result struct {
 	Routed   []int32   // rows in routing order
 	Finished []int32   // rows in the order they ended
 	Workers  []Worker
+	Prefill  []Worker  // of the prefill pool in disaggregated serving, in which Workers decode
+	Handoffs []Handoff // by trace row, only in disaggregated serving
 
 	DurationMS             float64 // largest terminal time of a completed request
 	EndMS                  float64 // clock when the run stopped
 	WorkerSeconds          float64 // provisioned worker time in s
+	PrefillWorkerSeconds   float64 // the same for the prefill pool
 	CommittedPrefillTokens int64   // tokens scheduled for requests that scheduled prompt tokens
 	Released               int     // requests that reached the router
 

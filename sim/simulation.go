@@ -39,6 +39,7 @@ type simulation struct {
 	failed    error // of a router; ends the run
 
 	now float64
+	pd  *disagg // the other half where prefill and decode are apart, else nil
 
 	live  []*request // slab of requests in flight
 	spare []int32    // free places in it
@@ -54,6 +55,7 @@ type request struct {
 	seq    engine.Seq
 	req    router.Request
 	router *router.Router // that it arrived at
+	hand   *handoff       // nil unless prefill and decode are apart
 }
 
 // workerTotals are what the engine does not count of its worker.
@@ -95,19 +97,25 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 		res: newResult(t, n, c), extra: make([]workerTotals, n),
 	}
 	for i := range c.Fleet {
-		g := &c.Fleet[i]
+		g := c.Fleet[i]
+		if c.Disaggregated() {
+			g.Engine.Role = engine.Decode
+		}
 		for range g.Count {
 			ranks := make([]*engine.Worker, g.Ranks())
 			for k := range ranks {
 				index := len(s.workers) + k
 				s.extra[index].group = i
-				ranks[k] = s.newWorker(g, index)
+				ranks[k] = s.newWorker(&g, index)
 			}
 			s.add(ranks...)
 		}
 	}
 	s.added()
 	s.newRouters(block)
+	if c.Disaggregated() {
+		s.pd = newDisagg(s, block)
+	}
 	return s, nil
 }
 
@@ -116,7 +124,7 @@ func (s *simulation) newWorker(g *Group, index int) *engine.Worker {
 	c, p := s.cfg, s.prompts
 	return engine.NewWorker(g.Engine, engine.Options{
 		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
-		Plain: c.Plain || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
+		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
 		Observe: observer(c.Sampler, index),
 	})
 }
@@ -145,15 +153,23 @@ func (s *simulation) run(ctx context.Context) error {
 			return nil
 		}
 		s.now = at
-		s.instant()
+		if s.pd != nil {
+			s.pd.instant()
+			at = s.pd.nextEvent()
+		} else {
+			s.instant()
+			at = min(s.driver.next(), s.nextEnd())
+		}
 		if s.failed != nil {
 			return s.failed
 		}
-		at = min(s.driver.next(), s.nextEnd())
 		if s.timed && (!math.IsInf(at, 1) || s.waiting() > 0) {
 			at = min(at, s.nextTimer())
 		}
 		if math.IsInf(at, 1) {
+			if s.pd != nil {
+				return s.pd.unfinished()
+			}
 			return s.stuck
 		}
 	}
@@ -246,8 +262,14 @@ func (s *simulation) leave(q *request, completed bool) {
 	if s.prompts.dynamic != nil {
 		s.prompts.dynamic.end(int(row), completed, q.seq.Generated)
 	}
-	s.driver.ended(row, s.now)
-	s.spare = append(s.spare, q.seq.Tag)
+	if s.res.Requests[row].Status == Failed {
+		s.driver.failed(s.now)
+	} else {
+		s.driver.ended(row, s.now)
+	}
+	if q.hand == nil {
+		s.spare = append(s.spare, q.seq.Tag)
+	}
 	s.done++
 	if s.cfg.Progress != nil && s.done&0xff == 0 {
 		s.cfg.Progress(s.done, s.trace.Len())
@@ -284,4 +306,7 @@ func (s *simulation) newRequest(row int32) *request {
 // stop ends the run after everything that happened by limit.
 func (s *simulation) stop(limit float64) {
 	s.now = max(s.now, s.stopAt(limit))
+	if s.pd != nil {
+		s.now = max(s.now, s.pd.prefill.stopAt(limit))
+	}
 }

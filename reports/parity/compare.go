@@ -104,11 +104,26 @@ func (c *comparison) minCost(i int, o ours) bool {
 	if p.Mode != router.KV || p.Temperature != 0 {
 		return true
 	}
+	if o.result.Handoffs == nil {
+		return c.least(i, &o.Decision)
+	}
+	h, good := o.handoff(), true
+	if h.PrefillWorker >= 0 {
+		good = c.least(i, &o.Decision)
+	}
+	if h.DecodeWorker >= 0 {
+		good = c.least(i, &h.Decode) && good
+	}
+	return good
+}
+
+// least checks one decision of a request.
+func (c *comparison) least(i int, d *sim.Decision) bool {
 	c.report.Compared[kindMinCost]++
-	if o.Decision.Cost == o.Decision.MinCost {
+	if d.Cost == d.MinCost {
 		return true
 	}
-	c.differ(i, kindMinCost, o.Decision.Cost, o.Decision.MinCost)
+	c.differ(i, kindMinCost, d.Cost, d.MinCost)
 	return false
 }
 

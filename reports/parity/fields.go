@@ -25,7 +25,7 @@ func fields() map[string]func(o ours) any {
 		"worker":        func(o ours) any { return idOrNil(o.Worker) },
 		"cost":          func(o ours) any { return o.routed(o.Decision.Cost) },
 		"cached_blocks": func(o ours) any { return o.routed(o.Decision.Overlap) },
-		"picks":         func(o ours) any { return int64(1) }, // one decision per request in aggregated serving
+		"picks":         ours.picks,
 
 		"arrival_ms":     func(o ours) any { return timeOrNil(o.Arrival) },
 		"first_admit_ms": func(o ours) any { return timeOrNil(o.FirstAdmit) },
@@ -36,7 +36,7 @@ func fields() map[string]func(o ours) any {
 		"output_length": func(o ours) any { return int64(o.OutputTokens) },
 		"status":        func(o ours) any { return o.Status.String() },
 
-		"prefill_worker": func(ours) any { return nil }, // aggregated serving has none
+		"prefill_worker": func(o ours) any { return idOrNil(o.handoff().PrefillWorker) },
 
 		"session_id":              ours.sessionID,
 		"turn_index":              ours.turnIndex,
@@ -49,6 +49,18 @@ func fields() map[string]func(o ours) any {
 		"requested_output_length": func(o ours) any { return int64(o.golden.trace.OutputTokens(o.row)) },
 		"admission_count":         func(o ours) any { return int64(o.Admissions) },
 		fieldAdmissions:           ours.admissionList,
+
+		"prefill_pick":               func(o ours) any { return o.pick(o.handoff().PrefillWorker, &o.Decision) },
+		"decode_pick":                func(o ours) any { return o.pick(o.handoff().DecodeWorker, &o.handoff().Decode) },
+		"prefill_route":              func(o ours) any { return idOrNil(o.handoff().PrefillWorker) },
+		"decode_route":               func(o ours) any { return idOrNil(o.handoff().DecodeWorker) },
+		"prefill_admit_ms":           func(o ours) any { return timeOrNil(o.handoff().PrefillAdmit) },
+		"source_held_ms":             func(o ours) any { return timeOrNil(o.handoff().SourceHeld) },
+		"destination_reserved_ms":    func(o ours) any { return timeOrNil(o.handoff().Reserved) },
+		"destination_activated_ms":   func(o ours) any { return timeOrNil(o.handoff().Activated) },
+		"decode_admit_ms":            func(o ours) any { return timeOrNil(o.handoff().DecodeAdmit) },
+		"source_released_ms":         func(o ours) any { return timeOrNil(o.handoff().Released) },
+		"decode_reused_input_tokens": func(o ours) any { return idOrNil(o.handoff().DecodeReused) },
 	}
 	for name, same := range map[string]string{
 		"decode_worker_idx":   "worker",
@@ -69,6 +81,31 @@ func (o ours) routed(v float64) any {
 		return nil
 	}
 	return timeOrNil(v)
+}
+
+// aggregated stands for the handoff that no request of aggregated serving has.
+var aggregated = sim.Handoff{PrefillWorker: workloads.NoRow, DecodeWorker: workloads.NoRow, DecodeReused: workloads.NoRow}
+
+// handoff returns what happened between the pools of disaggregated serving.
+func (o ours) handoff() *sim.Handoff {
+	if o.result.Handoffs == nil {
+		return &aggregated
+	}
+	return &o.result.Handoffs[o.row]
+}
+
+// picks returns the decisions that were made for the request.
+func (o ours) picks() any {
+	if h := o.handoff(); o.result.Handoffs != nil && isKV(o.golden.settings) && h.DecodeWorker >= 0 && h.PrefillWorker >= 0 {
+		return int64(2)
+	}
+	return int64(1)
+}
+
+// pick is a decision as the oracle logs it: the worker, its cost and its cached
+// blocks.
+func (o ours) pick(worker int32, d *sim.Decision) any {
+	return []any{idOrNil(worker), o.routed(d.Cost), o.routed(d.Overlap)}
 }
 
 // sessionID follows the oracle: null when every session has one turn, unless

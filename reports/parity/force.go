@@ -11,13 +11,18 @@ import (
 // isKV reports whether workers were chosen by cost.
 func isKV(s settings) bool { return s.config.Router.Mode == router.KV }
 
-// workerKeys are the names of the chosen worker in the two formats.
-var workerKeys = [...]string{"worker", "decode_worker_idx"}
+// workerKeys are the names of the chosen worker in the two formats and of the
+// one chosen for a request that it could not take; prefillKeys are those of the
+// chosen prefill worker.
+var (
+	workerKeys  = [...]string{"worker", "decode_worker_idx", "decode_route"}
+	prefillKeys = [...]string{"prefill_worker", "prefill_worker_idx", "prefill_route"}
+)
 
 // forcedWorkers returns the recorded worker of every trace row, -1 where the
 // recording names none. Besides what identifies a record, the worker is all
 // that is read of it here.
-func forcedWorkers(records []record, rows []int32, requests, workers int) ([]int32, error) {
+func forcedWorkers(records []record, keys [3]string, rows []int32, requests, workers int) ([]int32, error) {
 	force := make([]int32, requests)
 	for i := range force {
 		force[i] = -1
@@ -26,7 +31,7 @@ func forcedWorkers(records []record, rows []int32, requests, workers int) ([]int
 		if rows[i] == workloads.NoRow {
 			continue
 		}
-		for _, key := range workerKeys {
+		for _, key := range keys {
 			v := r[key]
 			if v == nil {
 				continue
@@ -50,7 +55,10 @@ func (g *Golden) runConfig(o Options) (*sim.Config, error) {
 	if !isKV(g.settings) {
 		return &c, nil
 	}
-	force, err := forcedWorkers(g.records, g.rows, g.trace.Len(), c.Ranks())
-	c.Force = force
+	var err error
+	c.Force, err = forcedWorkers(g.records, workerKeys, g.rows, g.trace.Len(), c.Ranks())
+	if err == nil && c.Disaggregated() {
+		c.ForcePrefill, err = forcedWorkers(g.records, prefillKeys, g.rows, g.trace.Len(), c.PrefillRanks())
+	}
 	return &c, err
 }

@@ -108,7 +108,7 @@ func TestTimingReachesTheSimulator(t *testing.T) {
 			`{"prefill_isl": [1, 2], "prefill_ttft_ms": [1, 2], "decode_active_kv_tokens": [1, 2], "decode_context_length": [1, 2], "decode_itl": [[1, 2], [3, 4]]}`,
 			"table:npz_arrays"},
 	} {
-		g, _, err := readEngine(decodeDict(t, c.engine), decodeDict(t, c.tables))
+		g, _, err := readEngine(decodeDict(t, c.engine), decodeDict(t, c.tables), "aggregated")
 		if err != nil {
 			t.Errorf("%s: %v", c.engine, err)
 			continue
@@ -120,7 +120,7 @@ func TestTimingReachesTheSimulator(t *testing.T) {
 }
 
 func TestSpeedupRatiosReachTheTiming(t *testing.T) {
-	g, _, err := readEngine(decodeDict(t, `{"engine": {"timing_model": {"type": "fixed", "prefill_ms": 8, "decode_ms": 8}, "speedup_ratio": 2, "decode_speedup_ratio": 4}}`), nil)
+	g, _, err := readEngine(decodeDict(t, `{"engine": {"timing_model": {"type": "fixed", "prefill_ms": 8, "decode_ms": 8}, "speedup_ratio": 2, "decode_speedup_ratio": 4}}`), nil, "aggregated")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,6 @@ func TestUnsupportedSettingsAreNamed(t *testing.T) {
 		{"options", `{"trace_format": "agentic_mooncake", "execution_model": "m"}`, `trace format "agentic_mooncake"`},
 		{"options", `{"trace_format": "applied_compute_agentic"}`, "applied_compute_agentic"},
 		{"options", `{"agentic_lanes": 3}`, "agentic"},
-		{"options", `{"prefill_engine_args": {}, "decode_engine_args": {"engine": {}}}`, "disaggregated"},
 		{"options", `{"num_decode_workers": 2}`, "options.num_decode_workers=2"},
 		{"options", `{"trace_shared_prefix_ratio": 0.5}`, "options.trace_shared_prefix_ratio=0.5"},
 		{"options", `{"planner_config": {"x": 1}}`, "planner"},
@@ -145,7 +144,6 @@ func TestUnsupportedSettingsAreNamed(t *testing.T) {
 		{"engine", `{"engine": {"backend": "trtllm", "trtllm": {"capacity_scheduler_policy": "max_utilization"}}}`, "TensorRT-LLM scheduling"},
 		{"engine", `{"engine": {"backend": "sglang", "prefill_decode_interval": 2}}`, "SGLang scheduling"},
 		{"engine", `{"engine": {"aic_nextn": 2}}`, "speculative decoding"},
-		{"engine", `{"engine": {"kv_transfer_bandwidth": 5.0}}`, "KV transfer"},
 		{"engine", `{"engine": {"native_host_offload": {"num_host_blocks": 4}}}`, "host offload"},
 		{"engine", `{"engine": {"sglang": {"schedule_policy": "lpm"}}}`, "SGLang"},
 		{"engine", `{"engine": {"timing_model": {"type": "external", "provider": "ais", "config": {}}}}`, `"ais"`},

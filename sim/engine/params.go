@@ -49,6 +49,7 @@ type Params struct {
 	// DPSize is the number of data-parallel ranks of a worker; 0 counts as 1. The
 	// other settings are those of one rank.
 	DPSize int32
+	Role   Role
 	SGLang SGLangParams
 }
 

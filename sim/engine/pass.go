@@ -115,6 +115,18 @@ func (w *Worker) onlyDecodes() bool {
 // admit takes requests from the head of the queue while they fit.
 func (w *Worker) admit(now float64) {
 	for int32(len(w.running)) < w.MaxNumSeqs && w.waiting.n > 0 {
+		if w.Role == Decode {
+			if at := w.nextToAdmit(); at < 0 {
+				return
+			} else if s := w.waiting.at(at); s.arrived {
+				w.waiting.remove(at)
+				w.run(s, now)
+				if w.budget == 0 {
+					return
+				}
+				continue
+			}
+		}
 		s := w.waiting.at(0)
 		if w.neverFits(s) {
 			w.refused = append(w.refused, w.waiting.popFront())
@@ -136,6 +148,15 @@ func (w *Worker) admit(now float64) {
 			return
 		}
 	}
+}
+
+// run lets a request run whose prompt came from another worker. There is
+// nothing to compute.
+func (w *Worker) run(s *Seq, now float64) {
+	s.arrived = false
+	s.pass, s.tokens, s.part = w.passNo, 0, prefillPart{}
+	w.running = append(w.running, s)
+	w.noteAdmission(s, now, 0)
 }
 
 // neverFits reports whether a request must be rejected: its prompt reaches the
@@ -228,6 +249,9 @@ func (w *Worker) schedule(s *Seq, cached int32, hits []hold) outcome {
 			seqs: 1, context: b + fresh, prefix: b,
 			pairs: fresh*b + fresh*(fresh+1)/2, tokens: int64(take),
 		}
+		if w.Role == Decode { // what it computes anew takes no prefill time
+			s.part = prefillPart{tokens: int64(take)}
+		}
 	}
 	w.pf.add(s.part, 1)
 	w.budget -= take
@@ -283,6 +307,7 @@ func (w *Worker) preempt(i int) {
 	}
 	w.waiting.pushFront(s)
 	w.victims++
+	w.generation++
 	w.stats.Preemptions++
 	w.stats.PeakWaiting = max(w.stats.PeakWaiting, int32(w.waiting.n))
 }
@@ -321,7 +346,7 @@ func (w *Worker) countBatch() (leaving bool) {
 		}
 		// The first token of a prompt comes with its prefill and costs no
 		// decode time.
-		if rem > 0 && !(s.Generated == 0 && s.pass == w.passNo && s.part.seqs > 0) {
+		if rem > 0 && w.Role != Prefill && !(s.Generated == 0 && s.pass == w.passNo && s.part.seqs > 0) {
 			b.DecodeSeqs++
 			b.DecodeContext += int64(s.length())
 		}
@@ -346,7 +371,7 @@ func (w *Worker) emitTokens(leaving bool) {
 		w.emit(s, w.passNo)
 		switch {
 		case s.remaining(w.MaxModelLen) == 0:
-			w.giveUp(s)
+			w.leave(s)
 			w.signals = append(w.signals, Signal{s, DoneWithToken})
 			continue
 		case first:
@@ -367,7 +392,7 @@ func (w *Worker) dropSilent() {
 	kept := w.running[:0]
 	for _, s := range w.running {
 		if s.computed >= s.length() && s.remaining(w.MaxModelLen) == 0 {
-			w.giveUp(s)
+			w.leave(s)
 			w.signals = append(w.signals, Signal{s, DoneSilently})
 			continue
 		}

@@ -21,6 +21,13 @@ type Seq struct {
 	node      int32
 	allocated int32
 
+	// Disaggregated serving: the worker's count of submissions when the request
+	// came, whether its prompt's KV came from elsewhere and it has not run yet, and
+	// the state of capacity when a reservation was last tried.
+	order   int64
+	arrived bool
+	tried   int64
+
 	// Admission record.
 	FirstAdmit  float64 // ms, start of the pass
 	FirstReused int32   // tokens

@@ -33,6 +33,7 @@ type sglang struct {
 	copies    map[uint32]int32 // by page: copies in the pool, the tree's and requests' own
 	evictions int64
 	chunk     int32  // tokens of one prefill pass
+	prebuilt  []*Seq // prompts that came from another worker and do not run yet
 	admitted  []*Seq // of the pass being decided
 	batch     []*Seq // requests that decode in it
 }
@@ -87,6 +88,7 @@ func (w *Worker) passSGLang(now float64) (end float64, effect bool) {
 	w.victims, w.admitted, w.scheduled = 0, 0, 0
 	tokens := w.stats.OutputTokens
 	w.refuseLong()
+	w.runPrebuilt(now)
 	w.orderQueue()
 	w.admitSGLang(now)
 	w.stats.PeakRunning = max(w.stats.PeakRunning, int32(len(w.running)+len(g.admitted)))
@@ -150,6 +152,16 @@ const (
 	lpmShortMatch  = 32  // tokens: up to here a match counts as none
 )
 
+// runPrebuilt lets the requests run whose prompts came from another worker, while
+// there are places.
+func (w *Worker) runPrebuilt(now float64) {
+	g := w.sg
+	for len(g.prebuilt) > 0 && len(w.running) < int(w.MaxNumSeqs) {
+		w.run(g.prebuilt[0], now)
+		g.prebuilt = g.prebuilt[1:]
+	}
+}
+
 // orderQueue sorts the queue by longest prefix match, if set. Of several
 // requests that begin alike and find next to nothing cached, all but the first
 // go back: the first one fills the cache for them.
@@ -201,6 +213,9 @@ type prefillRoom struct {
 func (w *Worker) admitSGLang(now float64) {
 	g, page := w.sg, w.BlockSize
 	g.admitted = g.admitted[:0]
+	if len(g.prebuilt) > 0 || len(w.expected) > 0 {
+		return
+	}
 	reserved := 0.0
 	for _, s := range w.running {
 		reserved += float64(float64(min(s.remaining(w.MaxModelLen), w.SGLang.ClipMaxNewTokens)) * g.ratio)
@@ -307,7 +322,11 @@ func (w *Worker) notePrefill(s *Seq, start, take int32) {
 	w.addCopies(s, max(s.computed/w.BlockSize, s.sealed), end/w.BlockSize)
 	s.computed, s.allocated = end, w.pageUp(end)
 	n, x := int64(take), int64(start)
-	w.pf.add(prefillPart{seqs: 1, context: x + n, prefix: x, pairs: n*x + n*(n+1)/2, tokens: n}, 1)
+	part := prefillPart{tokens: n}
+	if w.Role != Decode { // what a decode worker computes anew takes no prefill time
+		part = prefillPart{seqs: 1, context: x + n, prefix: x, pairs: n*x + n*(n+1)/2, tokens: n}
+	}
+	w.pf.add(part, 1)
 	w.scheduled += n
 }
 

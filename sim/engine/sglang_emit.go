@@ -24,12 +24,12 @@ func (w *Worker) firstTokens() {
 	growth := w.growth(rest)
 	room := w.setAside(growth)
 	for _, s := range silent {
-		w.finish(s)
+		w.leave(s)
 		w.signals = append(w.signals, Signal{s, DoneSilently})
 	}
 	for _, s := range last {
 		w.emit(s, w.passNo)
-		w.finish(s)
+		w.leave(s)
 		w.signals = append(w.signals, Signal{s, DoneWithToken})
 	}
 	w.running = append(w.running, rest...)
@@ -67,7 +67,7 @@ func (w *Worker) grow(batch []*Seq, pages int32) {
 			w.addCopies(s, s.computed/w.BlockSize-1, s.computed/w.BlockSize)
 		}
 		if s.remaining(w.MaxModelLen) == 0 {
-			w.finish(s)
+			w.leave(s)
 			w.signals = append(w.signals, Signal{s, DoneWithToken})
 			continue
 		}
@@ -126,7 +126,7 @@ func (w *Worker) dropSilentSGLang() {
 	kept := w.running[:0]
 	for _, s := range w.running {
 		if s.remaining(w.MaxModelLen) == 0 {
-			w.finish(s)
+			w.leave(s)
 			w.signals = append(w.signals, Signal{s, DoneSilently})
 			continue
 		}
@@ -155,6 +155,7 @@ func (w *Worker) retract() {
 	s.computed, s.preempted = 0, true
 	w.waiting.pushBack(s)
 	w.victims++
+	w.generation++
 	w.stats.Preemptions++
 	w.stats.PeakWaiting = max(w.stats.PeakWaiting, int32(w.waiting.n))
 }

@@ -29,11 +29,20 @@ func (w *Worker) wholeBlocks(s *Seq) int32 {
 }
 
 // unreserved returns the blocks that no request holds and that are not set
-// aside for the rest of a running one.
+// aside for the rest of one that runs or, on a decode worker, is about to.
 func (w *Worker) unreserved() int32 {
 	n := int64(w.NumGPUBlocks) - int64(w.pool.active())
 	for _, s := range w.running {
 		n -= int64(max(0, w.wholeBlocks(s)-s.blocks()))
+	}
+	for _, s := range w.reserved {
+		n -= int64(max(0, w.wholeBlocks(s)-s.blocks()))
+	}
+	if w.Role == Decode {
+		for i := range w.waiting.n {
+			s := w.waiting.at(i)
+			n -= int64(max(0, w.wholeBlocks(s)-s.blocks()))
+		}
 	}
 	return int32(max(0, n))
 }

@@ -90,6 +90,12 @@ type Worker struct {
 	closed  bool // the head of the queue stays out until a request leaves
 	inPass  bool // the last attempt at a pass had an effect
 
+	// Of a decode worker in disaggregated serving.
+	expected   []*Seq // in line for a reservation
+	reserved   []*Seq // with a reservation, not activated
+	submitted  int64  // requests that ever stood in line
+	generation int64  // grows whenever capacity is given back
+
 	signals    []Signal
 	refused    []*Seq
 	Admissions []Admission
@@ -124,7 +130,9 @@ func NewWorker(p Params, o Options) *Worker {
 }
 
 // HasWork reports whether a pass could be started.
-func (w *Worker) HasWork() bool { return w.waiting.n > 0 || len(w.running) > 0 }
+func (w *Worker) HasWork() bool {
+	return len(w.running) > 0 || (w.waiting.n > 0 && w.Role != Decode) || w.Role == Decode && w.canAdmit()
+}
 
 // InFlight returns the number of requests that wait or run.
 func (w *Worker) InFlight() int { return w.waiting.n + len(w.running) }
@@ -217,7 +225,7 @@ func (w *Worker) Idle(now float64) {
 		w.stats.BusyMS += now - w.busySince
 		w.busySince = -1
 	}
-	w.level(0, now)
+	w.level(w.active(), now)
 }
 
 // commitTokens counts the prefill tokens of a pass that has ended.
@@ -307,6 +315,22 @@ func (d *deque) popFront() *Seq {
 	d.first = (d.first + 1) & (len(d.buf) - 1)
 	d.n--
 	return s
+}
+
+// insertBefore puts s before the first element that comes after it, or at the
+// end.
+func (d *deque) insertBefore(s *Seq, after func(other *Seq) bool) {
+	d.pushBack(s)
+	i := d.n - 1
+	for k := 0; k < i; k++ {
+		if after(d.at(k)) {
+			for ; i > k; i-- {
+				d.set(i, d.at(i-1))
+			}
+			d.set(k, s)
+			return
+		}
+	}
 }
 
 // remove takes out element i, counted from the front.

@@ -1,0 +1,339 @@
+package sim
+
+import (
+	"fmt"
+
+	"routesim/sim/engine"
+	"routesim/sim/router"
+)
+
+// disagg is the other half of a simulation with separate pools: the prefill
+// workers, and the handoffs of prompts from them to the decode workers, which
+// are the simulation's own fleet. Every request is a handoff, which moves by
+// actions in one line: each thing that becomes true may add the next.
+//
+// vLLM and TensorRT-LLM compute a prompt first and then look for a place for
+// it; SGLang finds the place first.
+type disagg struct {
+	*simulation
+	prefill    fleet
+	front      *router.Router // of the prefill pool
+	placeFirst bool
+	handoffs   int64
+	actions    []action
+	next       int            // actions[next:] are to be done
+	waitingOn  [2][][]action  // by pool and rank: actions for when its pass ends
+	transfers  []*handoff     // under way
+	extra      []workerTotals // by prefill rank
+	transfer   []Transfer     // by prefill rank
+}
+
+// Pools of a disaggregated simulation.
+const (
+	prefillPool = iota
+	decodePool
+)
+
+// handoff is one request's way through the two pools.
+type handoff struct {
+	id  int64
+	q   *request // its decode side
+	pre engine.Seq
+	req router.Request // of the prefill router
+
+	source, target int32 // ranks, -1 while there is none
+
+	held, reserved, moved, activated bool // what is true
+	submitted, asked, sent, released bool // what was set going
+	ended, freed                     bool // the request's end, and that of its prompt's blocks
+	arrives                          float64
+}
+
+// step is a kind of action.
+type step uint8
+
+const (
+	submit   step = iota // place the prompt on a prefill worker
+	reserve              // place the request on a decode worker and ask it for blocks
+	transfer             // send the prompt's KV
+	activate             // hand it to the decode worker's scheduler
+	release              // free the prompt's blocks on the prefill worker
+	cancel               // take back what was asked of the decode worker
+)
+
+type action struct {
+	step step
+	h    *handoff
+}
+
+func (d *disagg) do(s step, h *handoff) { d.actions = append(d.actions, action{s, h}) }
+
+// newDisagg adds the prefill pool to a simulation.
+func newDisagg(s *simulation, block int32) *disagg {
+	c := s.cfg
+	d := &disagg{simulation: s, placeFirst: c.Prefill[0].Engine.Backend == engine.SGLang}
+	var targets []router.Target
+	for i := range c.Prefill {
+		g := c.Prefill[i]
+		g.Engine.Role = engine.Prefill
+		for range g.Count {
+			ranks := make([]*engine.Worker, g.Ranks())
+			for k := range ranks {
+				ranks[k] = s.newWorker(&g, len(targets))
+				ranks[k].Events.On = c.Router.Mode == router.KV
+				ranks[k].Events.Lag = c.Router.KVEventLagMS
+				d.extra = append(d.extra, workerTotals{group: i})
+				d.transfer = append(d.transfer, g.Transfer)
+				targets = append(targets, targetOf(&g, d.prefill.size, k))
+			}
+			d.prefill.add(ranks...)
+		}
+	}
+	d.prefill.added()
+	// Blocks of prompts that wait to be taken over, or were reserved, come free
+	// without a pass of the worker's.
+	d.prefill.patient, d.patient = true, true
+	for _, w := range s.workers {
+		w.Events.On = false // its router sees load only
+	}
+	p := c.Router
+	p.TrackActiveBlocks, p.FlatTurns = false, true
+	d.front = router.New(p, targets, block, s.prompts.shift, c.Seed^prefillSeed)
+	d.waitingOn = [2][][]action{make([][]action, len(d.prefill.workers)), make([][]action, len(s.workers))}
+	s.res.Handoffs = make([]Handoff, len(s.res.Requests))
+	for i := range s.res.Handoffs {
+		s.res.Handoffs[i] = noHandoff()
+	}
+	return d
+}
+
+// prefillSeed lets the prefill router draw independently of the decode router.
+const prefillSeed = 0x5851F42D4C957F2D
+
+// decodeRouter returns the settings of the router of the decode pool: it sees
+// load only, and no request shares blocks with another.
+func decodeRouter(p router.Params) router.Params {
+	p.OverlapScoreCredit, p.TrackPrefillTokens, p.AssumeKVReuse = 0, false, false
+	p.PrefillLoadModel, p.FlatTurns = false, true
+	p.QueueThreshold, p.Classes = nil, nil // its prefill load is none, so nothing ever waits
+	return p
+}
+
+// nextEvent returns when something happens next in either pool or between
+// them.
+func (d *disagg) nextEvent() float64 {
+	at := min(d.driver.next(), d.nextEnd(), d.prefill.nextEnd())
+	for _, h := range d.transfers {
+		at = min(at, h.arrives)
+	}
+	return at
+}
+
+// instant does everything that happens at d.now: passes that end, of prefill
+// workers first; transfers that end, in order of the handoffs; actions; then
+// requests that become ready, which only adds their first action; then passes
+// that start. And again until nothing changes.
+func (d *disagg) instant() {
+	d.begun, d.prefill.begun = 0, 0
+	d.front.SetNow(d.now)
+	d.router.SetNow(d.now)
+	for again := true; again; {
+		again = false
+		for w, e := range d.prefill.ends {
+			if e == d.now {
+				d.prefillEnded(w)
+				again = true
+			}
+		}
+		for w, e := range d.ends {
+			if e == d.now {
+				d.decodeEnded(w)
+				again = true
+			}
+		}
+		again = d.land() || again
+		again = d.act() || again
+		for {
+			row, at, ok := d.driver.release(d.now)
+			if !ok {
+				break
+			}
+			d.enter(row, at)
+			again = true
+		}
+		again = d.prefill.startPasses(d.now, d.prefillEnded, d.explainPrefill) || again
+		again = d.startPasses(d.now, d.decodeEnded, d.explain) || again
+		again = d.passOver() || again
+	}
+}
+
+func (d *disagg) explainPrefill(w int, err error) error {
+	return explain(&d.prefill, "prefill worker", d.trace, w, err)
+}
+
+// enter takes a request that became ready into the pools.
+func (d *disagg) enter(row int32, at float64) {
+	q := d.newRequest(row)
+	r := &d.res.Requests[row]
+	r.Arrival, r.InputTokens = at, q.seq.Prompt
+	d.res.Released++
+	r.Decision.CeilingHeld = min(d.seen.add(q, d.prompts), d.reusable(q))
+	d.handoffs++
+	h := &handoff{id: d.handoffs, q: q, source: -1, target: -1}
+	q.hand, q.router = h, d.router
+	h.pre.Reset(row, q.seq.Prompt, min(1, q.seq.Output))
+	h.pre.Tag = q.seq.Tag
+	h.pre.Blocks = append(h.pre.Blocks, q.seq.Blocks...)
+	h.req = q.req
+	h.req.Blocks = h.pre.Blocks[:len(q.req.Blocks)]
+	if d.placeFirst {
+		h.asked = true
+		d.do(reserve, h)
+	} else {
+		h.submitted = true
+		d.do(submit, h)
+	}
+}
+
+// advance adds the actions that have become possible.
+func (d *disagg) advance(h *handoff) {
+	if h.held && !h.asked {
+		h.asked = true
+		d.do(reserve, h)
+	}
+	if h.reserved && !h.submitted {
+		h.submitted = true
+		d.do(submit, h)
+	}
+	if h.held && h.reserved && !h.sent {
+		h.sent = true
+		d.do(transfer, h)
+	}
+}
+
+// act does the actions in line, and those that they add.
+func (d *disagg) act() (acted bool) {
+	for ; d.next < len(d.actions); d.next++ {
+		acted = true
+		a := d.actions[d.next]
+		switch a.step {
+		case submit:
+			d.submit(a.h)
+		case reserve:
+			d.reserve(a.h)
+		case transfer:
+			d.send(a.h)
+		case activate:
+			d.whenIdle(decodePool, &d.fleet, a.h.target, a, d.activate)
+		case cancel:
+			d.whenIdle(decodePool, &d.fleet, a.h.target, a, d.cancel)
+		case release:
+			d.whenIdle(prefillPool, &d.prefill, a.h.source, a, d.release)
+		}
+	}
+	d.actions, d.next = d.actions[:0], 0
+	return acted
+}
+
+// whenIdle does an action now, or after the pass under way on its worker.
+func (d *disagg) whenIdle(pool int, f *fleet, rank int32, a action, do func(*handoff)) {
+	if f.idle(int(rank)) {
+		do(a.h)
+		return
+	}
+	first, _ := f.together(int(rank))
+	d.waitingOn[pool][first] = append(d.waitingOn[pool][first], a)
+}
+
+// resume puts the actions in line that waited for a worker's pass to end.
+func (d *disagg) resume(pool, first int) {
+	d.actions = append(d.actions, d.waitingOn[pool][first]...)
+	d.waitingOn[pool][first] = d.waitingOn[pool][first][:0]
+}
+
+// land ends the transfers that arrive now, in order of the handoffs.
+func (d *disagg) land() (landed bool) {
+	kept := d.transfers[:0]
+	for _, h := range d.transfers {
+		if h.arrives > d.now {
+			kept = append(kept, h)
+			continue
+		}
+		landed = true
+		d.arrived(h)
+	}
+	clear(d.transfers[len(kept):])
+	d.transfers = kept
+	return landed
+}
+
+// send starts the transfer of a prompt's KV. Where no bandwidth is known it
+// takes no time.
+func (d *disagg) send(h *handoff) {
+	t := &d.transfer[h.source]
+	tokens := int64(h.q.seq.Prompt)
+	if t.MissingOnly {
+		tokens = int64(h.q.seq.Missing()) * d.prompts.block
+	}
+	ms := t.ms(tokens)
+	if !(ms > 0) {
+		d.arrived(h)
+		return
+	}
+	h.arrives = d.now + ms
+	at := len(d.transfers)
+	for at > 0 && d.transfers[at-1].id > h.id {
+		at--
+	}
+	d.transfers = append(d.transfers, nil)
+	copy(d.transfers[at+1:], d.transfers[at:])
+	d.transfers[at] = h
+}
+
+// Transfer says how fast a prefill worker sends KV to decode workers.
+type Transfer struct {
+	GBPerSecond   float64 // 10^9 bytes per second; 0 = in no time
+	BytesPerToken float64 // 0 = in no time
+	MissingOnly   bool    // send only the blocks that the decode worker lacks, whole
+}
+
+// ms returns the duration of a transfer:
+//
+//	tokens * bytes per token / (bandwidth * 1e9) * 1000
+func (t *Transfer) ms(tokens int64) float64 {
+	if t.GBPerSecond <= 0 || t.BytesPerToken <= 0 {
+		return 0
+	}
+	return float64(float64(tokens)*t.BytesPerToken) / float64(t.GBPerSecond*1e9) * 1000
+}
+
+// arrived notes that a prompt's KV is on the decode worker.
+func (d *disagg) arrived(h *handoff) {
+	h.moved = true
+	d.do(activate, h)
+}
+
+// unfinished returns an error if the run cannot end with what is left.
+func (d *disagg) unfinished() error {
+	switch {
+	case d.done == d.res.Released:
+		return nil
+	case d.prefill.stuck != nil:
+		return d.prefill.stuck
+	case d.stuck != nil:
+		return d.stuck
+	}
+	for row := range d.res.Requests {
+		r := &d.res.Requests[row]
+		if r.Order < 0 || r.Status != Unfinished {
+			continue
+		}
+		where := fmt.Sprintf("prefill worker %d", d.res.Handoffs[row].PrefillWorker)
+		if r.Worker >= 0 {
+			where = fmt.Sprintf("decode worker %d", r.Worker)
+		}
+		return fmt.Errorf("%s, request of line %d: stuck at %v ms with %d requests in flight: no blocks come free that it waits for; raise num-gpu-blocks of that pool",
+			where, d.trace.Line(row), d.now, d.res.Released-d.done)
+	}
+	return nil
+}

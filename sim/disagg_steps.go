@@ -1,0 +1,264 @@
+package sim
+
+import (
+	"routesim/sim/engine"
+	"routesim/sim/router"
+)
+
+// submit places a prompt on a prefill worker, or in the prefill router's queue.
+func (d *disagg) submit(h *handoff) {
+	if d.cfg.Router.Mode == router.KV {
+		for i, w := range d.prefill.workers {
+			d.front.Apply(int32(i), w.Events.Take(d.now))
+		}
+	}
+	if c, ok := d.front.Arrive(&h.req, d.now, d.forcedSource(h)); ok {
+		d.placePrompt(h, c)
+	}
+	d.broken(d.front)
+	d.res.QueuePeak = max(d.res.QueuePeak, d.front.Waiting())
+}
+
+func (d *disagg) forcedSource(h *handoff) int32 {
+	if d.cfg.ForcePrefill == nil || d.cfg.Router.Mode != router.KV {
+		return -1
+	}
+	return d.cfg.ForcePrefill[h.pre.Row]
+}
+
+// drainPrompts places the prompts that the prefill router's queue lets go.
+func (d *disagg) drainPrompts() {
+	for q := d.front.Next(); q != nil; q = d.front.Next() {
+		h := d.live[q.Tag].hand
+		d.placePrompt(h, d.front.Admit(q, d.forcedSource(h)))
+	}
+}
+
+// placePrompt notes the prefill router's decision and sends the prompt to its
+// worker.
+func (d *disagg) placePrompt(h *handoff, c router.Choice) {
+	h.source = c.Worker
+	d.noteRouted(h)
+	out := &d.res.Requests[h.pre.Row].Decision
+	out.note(c)
+	out.Forced = d.forcedSource(h) >= 0
+	d.res.Handoffs[h.pre.Row].PrefillWorker = c.Worker
+	blocks := h.req.Blocks[:d.reusable(h.q)]
+	for i, w := range d.prefill.workers {
+		held := w.Held(blocks)
+		out.BestHeld = max(out.BestHeld, held)
+		if int32(i) == c.Worker {
+			out.ChosenHeld = held
+		}
+	}
+	x := &d.extra[c.Worker]
+	x.requests++
+	x.input += int64(h.pre.Prompt)
+	d.prefill.workers[c.Worker].Enqueue(&h.pre, d.now, true)
+	if d.prefill.idle(int(c.Worker)) {
+		d.prefill.wake(int(c.Worker))
+	}
+}
+
+// noteRouted notes when a request was first placed, and in which order.
+func (d *disagg) noteRouted(h *handoff) {
+	row := h.pre.Row
+	if r := &d.res.Requests[row]; r.Order < 0 {
+		r.Dispatched, r.Order = d.now, d.order
+		d.order++
+		d.res.Routed = append(d.res.Routed, row)
+	}
+}
+
+// prefillEnded delivers what the passes of a prefill worker produced.
+func (d *disagg) prefillEnded(w int) {
+	first, n := d.prefill.passDone(w)
+	d.resume(prefillPool, first)
+	for i := first; i < first+n; i++ {
+		for _, sig := range d.prefill.workers[i].Signals() {
+			h := d.live[sig.Seq.Tag].hand
+			if sig.Kind == engine.Refused {
+				d.refused(h)
+				continue
+			}
+			h.held = true
+			d.res.Handoffs[h.pre.Row].SourceHeld = d.now
+			d.front.PrefillDone(&h.req)
+			d.drainPrompts()
+			d.advance(h)
+		}
+	}
+	for i := first; i < first+n; i++ {
+		d.prefill.settle(i, d.now)
+	}
+}
+
+// refused ends a request that its prefill worker can never run.
+func (d *disagg) refused(h *handoff) {
+	h.freed = true
+	d.front.Free(&h.req)
+	d.drainPrompts()
+	if h.target >= 0 {
+		d.do(cancel, h)
+	}
+	d.end(h, Rejected)
+}
+
+// end notes the end of a request that got no token.
+func (d *disagg) end(h *handoff, status Status) {
+	r := &d.res.Requests[h.pre.Row]
+	r.Terminal, r.Status = d.now, status
+	d.notePools(h.q, r)
+	d.res.Finished = append(d.res.Finished, h.pre.Row)
+	d.conclude(h.q, false)
+}
+
+// conclude tells the driver that a request ended. Its place is free for another
+// once nothing of it is left in either pool.
+func (d *disagg) conclude(q *request, completed bool) {
+	q.hand.ended = true
+	d.leave(q, completed)
+	d.recycle(q.hand)
+}
+
+func (d *disagg) recycle(h *handoff) {
+	if h.ended && h.freed && h.target < 0 {
+		d.spare = append(d.spare, h.q.seq.Tag)
+	}
+}
+
+// reserve places a request on a decode worker and puts it in line for blocks.
+func (d *disagg) reserve(h *handoff) {
+	q, row := h.q, h.pre.Row
+	c, _ := d.router.Arrive(&q.req, d.now, d.forced(row))
+	d.noteRouted(h)
+	d.res.Handoffs[row].DecodeWorker = c.Worker
+	out := &d.res.Handoffs[row].Decode
+	out.note(c)
+	out.Forced = d.forced(row) >= 0
+	w := d.workers[c.Worker]
+	if !w.Fits(&q.seq) {
+		// The router learns of it when the prompt's blocks are freed. Where there are
+		// none it never does, and counts the request as active to the end.
+		if h.held {
+			d.do(release, h)
+		} else {
+			h.freed = true
+		}
+		d.end(h, Failed)
+		return
+	}
+	h.target = c.Worker
+	d.res.Requests[row].Worker = c.Worker
+	x := &d.simulation.extra[c.Worker]
+	x.requests++
+	x.input += int64(q.seq.Prompt)
+	w.Expect(&q.seq)
+	if d.idle(int(c.Worker)) {
+		d.tryReserve(int(c.Worker))
+	}
+}
+
+// tryReserve tries to give the request that is first in line on a decode worker
+// its blocks.
+func (d *disagg) tryReserve(rank int) (reserved bool) {
+	s := d.workers[rank].Reserve(d.now)
+	if s != nil {
+		h := d.live[s.Tag].hand
+		h.reserved = true
+		d.res.Handoffs[s.Row].Reserved = d.now
+		d.advance(h)
+	}
+	if d.idle(rank) && d.workers[rank].HasWork() {
+		d.wake(rank)
+	}
+	return s != nil
+}
+
+// passOver tries again on the idle decode workers whose queue holds only
+// requests that are passed over: they make a pass in which nothing happens, and
+// its end is an occasion to reserve.
+func (d *disagg) passOver() (reserved bool) {
+	for i, w := range d.workers {
+		if d.idle(i) && w.PassedOver() && d.tryReserve(i) {
+			reserved = true
+		}
+	}
+	return reserved
+}
+
+// activate hands a request to its decode worker's scheduler.
+func (d *disagg) activate(h *handoff) {
+	d.workers[h.target].Activate(&h.q.seq, d.now)
+	h.activated = true
+	d.res.Handoffs[h.pre.Row].Activated = d.now
+	d.do(release, h)
+	d.tryReserve(int(h.target))
+}
+
+// release frees a prompt's blocks on its prefill worker.
+func (d *disagg) release(h *handoff) {
+	w := d.prefill.workers[h.source]
+	w.Release(&h.pre, d.now)
+	if h.activated {
+		d.res.Handoffs[h.pre.Row].Released = d.now
+	} else {
+		d.router.Free(&h.q.req)
+	}
+	h.freed = true
+	d.front.Free(&h.req)
+	d.drainPrompts()
+	if w.HasWork() {
+		d.prefill.wake(int(h.source))
+	}
+	d.recycle(h)
+}
+
+// cancel takes back what was asked of a decode worker.
+func (d *disagg) cancel(h *handoff) {
+	rank := h.target
+	d.workers[rank].Cancel(&h.q.seq, d.now)
+	d.router.Free(&h.q.req)
+	h.target = -1
+	d.recycle(h)
+	d.tryReserve(int(rank))
+}
+
+// decodeEnded delivers what the passes of a decode worker produced.
+func (d *disagg) decodeEnded(w int) {
+	first, n := d.passDone(w)
+	d.resume(decodePool, first)
+	for i := first; i < first+n; i++ {
+		for _, sig := range d.workers[i].Signals() {
+			q := d.live[sig.Seq.Tag]
+			if sig.Kind == engine.FirstToken {
+				d.res.Requests[sig.Seq.Row].FirstToken = d.now
+				continue
+			}
+			d.record(i, q, sig.Kind)
+			d.router.Free(&q.req)
+			q.hand.target = -1
+			d.conclude(q, true)
+		}
+	}
+	for i := first; i < first+n; i++ {
+		d.tryReserve(i)
+	}
+	for i := first; i < first+n; i++ {
+		d.settle(i, d.now)
+	}
+}
+
+// notePools notes what both pools did with a request.
+func (d *disagg) notePools(q *request, r *Request) {
+	pre, dec, x := &q.hand.pre, &q.seq, &d.res.Handoffs[q.seq.Row]
+	r.OutputTokens = dec.Generated
+	r.Admissions = pre.Admissions + dec.Admissions
+	if pre.Admissions > 0 {
+		r.FirstAdmit, r.FirstReused, r.MaxReused = pre.FirstAdmit, pre.FirstReused, pre.MaxReused
+		x.PrefillAdmit = pre.FirstAdmit
+	}
+	if dec.Admissions > 0 {
+		x.DecodeAdmit, x.DecodeReused = dec.FirstAdmit, dec.MaxReused
+	}
+}
