@@ -7,9 +7,9 @@ OUT      ?= out/demo
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Tools under testdata are not part of ./... and are named where they count.
-TOOLS = ./testdata/bench/... ./testdata/tools/...
+TOOLS = ./testdata/bench/... ./testdata/tools/... ./testdata/mutants/...
 
-.PHONY: all build demo test properties race fuzz bench parity lint staticcheck clean
+.PHONY: all build demo test properties race fuzz bench parity gate gate-proof lint staticcheck clean
 
 all: build
 
@@ -47,6 +47,15 @@ bench: build
 
 parity: build
 	bin/routesim parity --trace-dir testdata/traces testdata/golden
+
+# The suite of the gate on routesim itself.
+gate: build
+	bin/routesim gate --suite testdata/gate/gate.yaml
+
+# Shows that the gate notices faults and that luck does not trip it; takes some
+# ten minutes and writes its table into testdata/mutants/README.md.
+gate-proof:
+	$(GO) run ./testdata/mutants -write
 
 lint:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt -w these files:"; gofmt -l .; exit 1; }

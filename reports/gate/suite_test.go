@@ -131,3 +131,31 @@ func FuzzSuite(f *testing.F) {
 		}
 	})
 }
+
+// TestPageIsRight parses the example of the page and looks for every metric and
+// key in it.
+func TestPageIsRight(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	_, example, _ := strings.Cut(page, "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	s, err := ParseSuite("README.md", []byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Scenarios) != 2 || len(s.Scenarios[0].Checks) != 4 || len(s.Scenarios[1].Bounds) != 2 {
+		t.Errorf("%+v", s)
+	}
+	for _, m := range sweepdata.Metrics() {
+		name := m.Name
+		if _, latency, ok := strings.Cut(name, "_"); ok && (m.Family == "ttft" || m.Family == "itl" || m.Family == "tpot" || m.Family == "e2e") {
+			name = latency
+		}
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("the page does not name %s", name)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+// Command mutants shows that the gate's suite notices faults and that luck does
+// not trip it. It builds the program with one rule broken at a time, runs the
+// suite of testdata/gate with each, and then the program itself with shifted
+// seeds.
+//
+// Run it from the top of the repository. With -write it puts its table into
+// testdata/mutants/README.md.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	quick := flag.Bool("quick", false, "run each mutant on the one scenario that is to catch it")
+	shifts := flag.Int("offsets", 200, "number of shifted seeds to try the suite with")
+	write := flag.Bool("write", false, "write the table into testdata/mutants/README.md")
+	only := flag.String("only", "", "prove only the mutant of this name")
+	flag.Parse()
+	if err := run(*quick, *shifts, *write, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(quick bool, shifts int, write bool, only string) error {
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(root, "testdata", "gate", "gate.yaml")); err != nil {
+		return fmt.Errorf("%w: run this from the top of the repository", err)
+	}
+	dir, err := os.MkdirTemp("", "mutants-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "routesim")
+	if err := goBuild(root, program); err != nil {
+		return err
+	}
+	if r, code, err := gate(program, root); err != nil || code != codePass {
+		return fmt.Errorf("the program itself does not pass the suite (code %d, %v, %+v): mend that first", code, err, r)
+	}
+	var found []*finding
+	failed := 0
+	list := mutants()
+	for i := range list {
+		m := &list[i]
+		if only != "" && m.name != only {
+			continue
+		}
+		f, err := m.prove(root, dir, quick)
+		os.Remove(filepath.Join(dir, m.name))
+		if err != nil {
+			failed++
+			fmt.Println("MISSED", err)
+			continue
+		}
+		fmt.Printf("caught %-30s %-18s %s\n", m.name, f.verdict, strings.Join(f.caught, " "))
+		found = append(found, f)
+	}
+	if only == "" {
+		passed, err := offsets(program, root, shifts)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d shifts of the seeds: none is taken for a regression\n", passed)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d mutants were not caught or could not be tried", failed, len(list))
+	}
+	if write && !quick && only == "" {
+		return writePage(root, found, shifts)
+	}
+	return nil
+}
+
+// The lines of the page between which the table stands.
+const (
+	tableBegins = "<!-- table -->"
+	tableEnds   = "<!-- end of table -->"
+)
+
+// writePage puts the table of a whole proof into the page.
+func writePage(root string, found []*finding, shifts int) error {
+	name := filepath.Join(root, "testdata", "mutants", "README.md")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := strings.Cut(string(b), tableBegins)
+	_, tail, ok2 := strings.Cut(rest, tableEnds)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s: found no lines %s and %s, expected both", name, tableBegins, tableEnds)
+	}
+	return os.WriteFile(name, []byte(head+tableBegins+"\n"+table(found, shifts)+tableEnds+tail), 0o644)
+}
+
+// table is the result of a proof in Markdown.
+func table(found []*finding, shifts int) string {
+	b := &strings.Builder{}
+	b.WriteString("| mutant | rule | verdict | scenarios that notice it | with a worse metric |\n|---|---|---|---|---|\n")
+	for _, f := range found {
+		worse := strings.Join(f.worse, ", ")
+		if worse == "" {
+			worse = "-"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", f.mutant.name, f.mutant.rule, f.verdict, strings.Join(f.caught, ", "), worse)
+	}
+	fmt.Fprintf(b, "\n%d mutants, all caught. %d shifts of the seeds of the program itself, with decisions left alone: none is a regression.\n", len(found), shifts)
+	return b.String()
+}
