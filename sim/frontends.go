@@ -109,6 +109,9 @@ func (s *simulation) hear() {
 // generated returns the tokens that a placed request has by now.
 func (s *simulation) generated(q *router.Request) int32 {
 	w := s.res.Requests[q.Row].Worker
+	if w < 0 {
+		return 0 // chosen, but not sent yet
+	}
 	return s.workers[w].GeneratedBy(&s.live[q.Tag].seq, s.now, int(w) <= s.delivered)
 }
 
