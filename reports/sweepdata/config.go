@@ -53,21 +53,44 @@ type configTrace struct {
 }
 
 type configSLA struct {
-	TTFT   float64 `yaml:"ttft_ms,omitempty"`
-	ITL    float64 `yaml:"itl_ms,omitempty"`
-	E2E    float64 `yaml:"e2e_ms,omitempty"`
-	Target float64 `yaml:"target_pct,omitempty"`
+	TTFT   configNumber `yaml:"ttft_ms,omitempty"`
+	ITL    configNumber `yaml:"itl_ms,omitempty"`
+	E2E    configNumber `yaml:"e2e_ms,omitempty"`
+	Target configNumber `yaml:"target_pct,omitempty"`
+}
+
+// configNumber is a number that reads back as one: the YAML library takes an
+// exponent without a point before it for a text.
+type configNumber float64
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (n configNumber) MarshalYAML() ([]byte, error) {
+	text := strconv.FormatFloat(float64(n), 'g', -1, 64)
+	if mantissa, exponent, ok := strings.Cut(text, "e"); ok && !strings.Contains(mantissa, ".") {
+		text = mantissa + ".0e" + exponent
+	} else if !ok && !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return []byte(text), nil
+}
+
+// written is a setting's value as the file has it.
+func written(v any) any {
+	if f, ok := v.(float64); ok {
+		return configNumber(f)
+	}
+	return v
 }
 
 type configAxis struct {
-	Name       string      `yaml:"name"`
-	Unit       string      `yaml:"unit,omitempty"`
-	Values     []string    `yaml:"values"`
-	Base       string      `yaml:"default"`
-	Documented *float64    `yaml:"documented_up_to,omitempty"`
-	Dynamo     *configFlag `yaml:"dynamo,omitempty"`
-	Inert      string      `yaml:"inert,omitempty"`
-	Remedy     string      `yaml:"remedy,omitempty"`
+	Name       string        `yaml:"name"`
+	Unit       string        `yaml:"unit,omitempty"`
+	Values     []string      `yaml:"values"`
+	Base       string        `yaml:"default"`
+	Documented *configNumber `yaml:"documented_up_to,omitempty"`
+	Dynamo     *configFlag   `yaml:"dynamo,omitempty"`
+	Inert      string        `yaml:"inert,omitempty"`
+	Remedy     string        `yaml:"remedy,omitempty"`
 }
 
 type configFlag struct {
@@ -81,11 +104,11 @@ type configFlag struct {
 func (s *Sweep) writeConfig(w io.Writer) error {
 	c := config{
 		Schema: Schema, Version: s.Version, Command: s.Command, Objective: s.Objective, Design: s.Design,
-		Seeds: s.Seeds, Notes: s.Notes, SLA: configSLA(s.SLA),
+		Seeds: s.Seeds, Notes: s.Notes, SLA: configSLA{configNumber(s.SLA.TTFT), configNumber(s.SLA.ITL), configNumber(s.SLA.E2E), configNumber(s.SLA.Target)},
 		Trace: configTrace{s.TracePaths, s.Trace.Name, s.Trace.Format, s.Trace.Rows, s.Trace.Skipped, s.Trace.BlockSize, s.Trace.Digest},
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Base)) {
-		c.Settings = append(c.Settings, yaml.MapItem{Key: name, Value: s.Base[name]})
+		c.Settings = append(c.Settings, yaml.MapItem{Key: name, Value: written(s.Base[name])})
 	}
 	for i := range s.Axes {
 		c.Axes = append(c.Axes, axisConfig(&s.Axes[i]))
@@ -126,7 +149,8 @@ func (s *Sweep) writeConfig(w io.Writer) error {
 func axisConfig(a *Axis) configAxis {
 	out := configAxis{Name: a.Name, Unit: a.Unit, Values: a.Values, Base: a.Base, Inert: a.Inert, Remedy: a.Remedy}
 	if !math.IsNaN(a.Documented) {
-		out.Documented = &a.Documented
+		n := configNumber(a.Documented)
+		out.Documented = &n
 	}
 	if a.Dynamo != nil {
 		f := configFlag(*a.Dynamo)
@@ -165,7 +189,7 @@ func ParseConfig(file string, text []byte) (s *Sweep, err error) {
 	}
 	s = &Sweep{
 		Version: c.Version, Command: c.Command, Objective: c.Objective, Design: c.Design, Seeds: c.Seeds, Notes: c.Notes,
-		SLA: SLA(c.SLA), TracePaths: c.Trace.Paths, Base: map[string]any{}, Default: -1, Reference: -1,
+		SLA: SLA{float64(c.SLA.TTFT), float64(c.SLA.ITL), float64(c.SLA.E2E), float64(c.SLA.Target)}, TracePaths: c.Trace.Paths, Base: map[string]any{}, Default: -1, Reference: -1,
 		Trace: reports.TraceFacts{Name: c.Trace.Name, Format: c.Trace.Format, Rows: c.Trace.Rows, Skipped: c.Trace.Skipped, BlockSize: c.Trace.BlockSize, Digest: c.Trace.Digest},
 	}
 	for _, m := range c.Settings {
@@ -230,7 +254,7 @@ func (c *config) check(file string) error {
 func (c *configAxis) axis() Axis {
 	a := Axis{Name: c.Name, Unit: c.Unit, Values: c.Values, Base: c.Base, Inert: c.Inert, Remedy: c.Remedy, Documented: math.NaN()}
 	if c.Documented != nil {
-		a.Documented = *c.Documented
+		a.Documented = float64(*c.Documented)
 	}
 	if c.Dynamo != nil {
 		f := Flag(*c.Dynamo)
