@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports/table"
-	"routesim/workloads"
 )
 
 const compareHelp = `Replay a trace in round-robin and in kv mode, with all else equal, and print both
@@ -20,29 +18,40 @@ distribution of TTFT in both as a picture.
 
 Settings are those of routesim replay. Exit codes are as there.
 
+With --a and --b, each a text of flags, the two runs differ in those instead: two
+policies, two modes, two of anything but the trace. Draws depend on seed and
+request only, so the runs can be compared request by request.
+
 With two folders in place of a trace, RUN_A and RUN_B, the results in them are
 compared, two runs (replay -o) or two sweeps (sweep -o): what got worse, which
 requests changed worker, the first decision that differs. The exit code is then
 that of routesim gate: 0 PASS, 1 REGRESSION, 2 INVALID, 3 BEHAVIOUR_CHANGED.`
 
 // compareOptions are what one command line says besides settings.
-type compareOptions struct{ runOptions }
+type compareOptions struct {
+	runOptions
+	a, b string
+	pair [2]side
+}
 
 // comparedModes are the router modes that are compared, the base first.
 var comparedModes = [2]string{"round-robin", "kv"}
 
 func newCompare(sys system) *cobra.Command {
-	o := &compareOptions{runOptions{sys: sys}}
+	o := &compareOptions{runOptions: runOptions{sys: sys}}
 	cmd := &cobra.Command{
 		Use:     "compare [flags] TRACE... | RUN_A RUN_B",
 		Short:   "Replay a trace in round-robin and kv mode, or compare two saved runs",
 		Long:    compareHelp,
-		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5\n  routesim compare out/before out/after",
+		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5\n  routesim compare out/before out/after\n  routesim compare trace.jsonl --a \"--router-mode random\" --b \"--router-mode power-of-two\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
 	}
-	cmd.Flags().AddFlagSet(o.addTo(cmd, "the files of both runs and ttft.png, ttft.svg", "table or json (both summaries, by mode); of two folders also markdown, junit or html"))
+	options := o.addTo(cmd, "the files of both runs and ttft.png, ttft.svg", "table or json (both summaries, by mode); of two folders also markdown, junit or html")
+	options.StringVar(&o.a, "a", "", "`FLAGS` of the first run, in one word: settings beyond those of both")
+	options.StringVar(&o.b, "b", "", "`FLAGS` of the second run")
+	cmd.Flags().AddFlagSet(options)
 	return cmd
 }
 
@@ -52,6 +61,10 @@ func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	if o.format == "csv" {
 		return badWord("--format", o.format, "table", "json")
+	}
+	var err error
+	if o.pair, err = o.sides(cmd); err != nil {
+		return err
 	}
 	runs, dir, err := o.plan(cmd, args)
 	if err != nil {
@@ -64,7 +77,6 @@ func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
 	listSkipped(cmd.ErrOrStderr(), runs[0].trace)
 	for _, run := range runs {
 		run.trace, run.reading = runs[0].trace, runs[0].reading
-		run.settings.Warnings = runs[0].settings.Warnings
 		if err := run.simulate(cmd, o.quiet); err != nil {
 			return err
 		}
@@ -84,7 +96,7 @@ func (o *compareOptions) runSaved(cmd *cobra.Command, args []string) error {
 		g := &o.recorder.Given[0]
 		return fmt.Errorf("%s: found %s, expected no settings with two folders of results (nothing is run)", g.Origin.Where, g.Text)
 	}
-	for _, name := range []string{"output", "config", "extra-engine-args"} {
+	for _, name := range []string{"output", "config", "extra-engine-args", "a", "b"} {
 		if f := o.own.Lookup(name); f.Changed {
 			return fmt.Errorf("--%s: found %s, expected none with two folders of results (nothing is run)", name, f.Value)
 		}
@@ -92,45 +104,10 @@ func (o *compareOptions) runSaved(cmd *cobra.Command, args []string) error {
 	return compareResults(cmd, args, o.format)
 }
 
-// plan resolves the settings of both runs, and speaks of them once.
-func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*replayed, dir *outDir, err error) {
-	for _, g := range o.recorder.Given {
-		if g.Setting.Name == "router-mode" {
-			return runs, nil, fmt.Errorf("%s: found %s, expected none (both modes are run)", g.Origin.Where, g.Text)
-		}
-	}
-	setting, _ := o.table.Lookup("router-mode")
-	given := o.recorder.Given
-	for i, mode := range comparedModes {
-		o.recorder.Given = append(given[:len(given):len(given)], settings.Given{
-			Setting: setting, Text: mode,
-			Origin: settings.Origin{Layer: settings.FromFlag, Where: cmd.CommandPath()},
-			Place:  workloads.Problem{Field: "router-mode"},
-		})
-		r, err := o.resolve()
-		if err != nil {
-			return runs, nil, err
-		}
-		if r.Run.Router.Mode.String() != mode {
-			return runs, nil, fmt.Errorf("router-mode: the %s sets %s, expected nothing that sets it (both modes are run)", r.Origin(setting), r.Run.Router.Mode)
-		}
-		if i == 0 {
-			runs[i], dir, err = o.prepare(cmd, args, r, compareFiles()...)
-		} else {
-			runs[i], err = newReplayed(r, args)
-		}
-		if err != nil {
-			dir.discard()
-			return runs, nil, err
-		}
-	}
-	return runs, dir, nil
-}
-
 func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outDir) error {
 	var sides [2]table.Named
 	for i, run := range runs {
-		sides[i] = table.Named{Name: comparedModes[i], Summary: run.summary()}
+		sides[i] = table.Named{Name: o.pair[i].name, Summary: run.summary()}
 	}
 	if dir != nil {
 		if err := o.writeFiles(runs, sides, dir); err != nil {
@@ -150,7 +127,7 @@ func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outD
 	}
 	for i := range sides {
 		if sides[i].Summary.Completed == 0 {
-			return &exitError{exitNothing, fmt.Sprintf("no request completed in %s mode", sides[i].Name)}
+			return &exitError{exitNothing, "no request completed in " + o.pair[i].label()}
 		}
 	}
 	return nil
@@ -172,17 +149,6 @@ func (o *compareOptions) writeDocument(w io.Writer, sides [2]table.Named) error 
 	text.WriteString("\n}\n")
 	_, err := w.Write(text.Bytes())
 	return err
-}
-
-// compareFiles are the names of all files that a comparison writes.
-func compareFiles() []string {
-	names := []string{"ttft.png", "ttft.svg"}
-	for _, mode := range comparedModes {
-		for _, name := range runFiles() {
-			names = append(names, mode+"/"+name)
-		}
-	}
-	return names
 }
 
 // writeFiles writes the result files of both runs and the picture.
