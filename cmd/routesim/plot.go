@@ -260,10 +260,10 @@ func (o *plotOptions) watch(cmd *cobra.Command, dir string, s *sweepdata.Sweep, 
 	}
 	own := newSweepOptions(o.sys, &cobra.Command{Use: "sweep"})
 	own.quiet, own.from = true, filepath.Join(dir, sweepdata.ConfigFile)
-	plan, err := own.plan(cmd, o.trace)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w (name the sweep's trace with --trace)", err)
+	if err := o.findTrace(s); err != nil {
+		return nil, err
 	}
+	plan, err := own.plan(cmd, o.trace)
 	if err != nil {
 		return nil, err
 	}
@@ -280,6 +280,22 @@ func (o *plotOptions) watch(cmd *cobra.Command, dir string, s *sweepdata.Sweep, 
 		}
 	}
 	return series, nil
+}
+
+// findTrace makes sure that the trace is where the sweep or --trace says.
+func (o *plotOptions) findTrace(s *sweepdata.Sweep) error {
+	if len(o.trace) > 0 {
+		return nil
+	}
+	for _, name := range s.TracePaths {
+		if name == "-" {
+			return errors.New("--trace: expected the file of the sweep's trace, which was read from standard input")
+		}
+		if _, err := os.Stat(name); err != nil {
+			return fmt.Errorf("%s: found no trace there (%w), expected the one the sweep was made with; name it with --trace", name, reason(err))
+		}
+	}
+	return nil
 }
 
 // watchOne runs a point and sees what its workers do over time.

@@ -295,6 +295,9 @@ func (d *data) mapFinding(m, x, y int) string {
 	if best < 0 {
 		return title + ": every setting is overloaded"
 	}
+	if all := d.ran(func(p int) bool { return d.home(p, x, y) }); d.alike(all, m) {
+		return fmt.Sprintf("%s is the same at every setting: %s", title, d.write(m, d.means[best][m]))
+	}
 	if d.load(x) || d.load(y) {
 		worst := best
 		for _, i := range sortedValues(&d.s.Axes[x], false) {
@@ -320,6 +323,16 @@ func (d *data) mapFinding(m, x, y int) string {
 		return fmt.Sprintf("%s is best at %s: %s, %s against the default", title, name, d.write(m, d.means[best][m]), percent(c.mean, 1, d.changeUnit(m)))
 	}
 	return fmt.Sprintf("%s is best at %s: %s", title, name, d.write(m, d.means[best][m]))
+}
+
+// ran lists the points of the design that ran and keep up.
+func (d *data) ran(among func(point int) bool) (out []int) {
+	for p := range d.s.Points {
+		if !d.s.Points[p].Added && len(d.s.Points[p].Runs) > 0 && !d.overloaded(p) && among(p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // point names a point with its settings: credit 1, scale 8.

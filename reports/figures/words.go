@@ -102,6 +102,9 @@ func (d *data) knobFinding(axis, m int) string {
 		}
 		return fmt.Sprintf("%s is best at %s %s: %s", title, name, d.s.Points[best].Values[axis], d.write(m, d.means[best][m]))
 	}
+	if d.alike(among, m) {
+		return fmt.Sprintf("%s is the same at every %s: %s", title, name, d.write(m, d.means[best][m]))
+	}
 	if d.load(axis) {
 		return d.loadFinding(axis, m, among)
 	}
@@ -117,6 +120,11 @@ func (d *data) knobFinding(axis, m int) string {
 	default:
 		return fmt.Sprintf("%s is best at %s %s: %s, %s against the default", title, name, value, d.write(m, d.means[best][m]), percent(c.mean, 1, d.changeUnit(m)))
 	}
+}
+
+// alike reports whether points have one mean of a metric.
+func (d *data) alike(points []int, m int) bool {
+	return !slices.ContainsFunc(points, func(p int) bool { return d.means[p][m] != d.means[points[0]][m] })
 }
 
 // loadFinding says how a metric goes from one end of a load to the other.

@@ -166,7 +166,13 @@ func workersFinding(name string, s *sweepdata.WorkerSeries) string {
 			queue, at = q, i
 		}
 	}
-	share := func(sum float64) string { return format.Percent(sum/sweepdata.SeriesBuckets) + " %" }
+	share := func(sum float64) string {
+		percent := 100 * sum / sweepdata.SeriesBuckets
+		if percent < 1 {
+			return format.Sig(percent) + " %"
+		}
+		return format.Fixed(percent, 1) + " %"
+	}
 	text := fmt.Sprintf("%s: KV use from %s (w%d) to %s (w%d) on average", upper(name), share(least), coldest, share(use), hottest)
 	if len(s.Workers) == 1 {
 		text = fmt.Sprintf("%s: KV use %s on average", upper(name), share(use))
