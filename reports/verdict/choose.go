@@ -132,17 +132,25 @@ func (j *judge) winners(list []int) (out []int) {
 	return out
 }
 
-// simpler orders tied points: fewest settings changed, then nearest the
-// default, then lowest ITL p90.
+// simpler orders tied points: fewest settings changed, then none beyond what
+// Dynamo documents, then nearest the default, then lowest ITL p90.
 func (j *judge) simpler(a, b int) int {
 	p, q := &j.v.Points[a], &j.v.Points[b]
 	itl := j.d.byName["p90_itl_ms"]
 	return cmp.Or(
 		cmp.Compare(p.Changes, q.Changes),
+		cmp.Compare(rank(j.s.Points[a].Beyond), rank(j.s.Points[b].Beyond)),
 		cmp.Compare(j.d.distance(a), j.d.distance(b)),
 		cmp.Compare(p.Mean[itl], q.Mean[itl]),
 		j.ahead(a, b),
 	)
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
 }
 
 // ties are the valid points whose difference from the best includes 0, in an

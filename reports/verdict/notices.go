@@ -89,7 +89,7 @@ func (j *judge) definitions() []Definition {
 	return append(list,
 		Definition{"Which interval counts", "The wider one of the two. Figures of a whole run, such as throughput and imbalance, and percentiles of single token gaps have none over traffic."},
 		Definition{"Better than the default", fmt.Sprintf("The interval excludes 0, and so does the difference with Holm's correction for the %s it is the best of, by p-values from Student's t, the larger one of seeds and traffic. Effects below %s %% (for shares: pp) are not worth a change.", plural(len(j.candidates()), "setting"), given(j.v.Smallest))},
-		Definition{"Cannot be told apart", "The difference from the best point includes 0 in an interval for all points together (the largest deviation of any point in a resample), because the best was picked from many. Of these the one is chosen that changes the fewest settings, then the nearest to the default, then the one with the lowest ITL p90."},
+		Definition{"Cannot be told apart", "The difference from the best point includes 0 in an interval for all points together (the largest deviation of any point in a resample), because the best was picked from many. Of these the one is chosen that changes the fewest settings, then one that Dynamo documents, then the nearest to the default, then the one with the lowest ITL p90."},
 		Definition{"Fresh seeds", "The best of many looks better than it is. Chosen, default and tied points (at most 8) are run again on seeds not used before, and those figures are quoted. The traffic stays the same."},
 		Definition{"Saturated", "The queue is still growing when the last request arrives."},
 	)
