@@ -15,6 +15,10 @@ import (
 // worse by luck every other time.
 const Level = 0.999
 
+// enoughSeeds is the number of seeds from which the interval is narrow enough to
+// rely on: with fewer, Student's t is far from the normal distribution.
+const enoughSeeds = 6
+
 // Judge compares what the scenarios of a suite gave with a baseline. now has an
 // outcome per scenario, in the suite's order.
 func Judge(s *Suite, base *Baseline, now []Outcome, version string, o Options) *Report {
@@ -228,6 +232,7 @@ func incomplete(before, now *Outcome) (out []string) {
 
 // compare judges metrics and bounds.
 func (j *judge) compare(res *Result, s *Scenario, before, now *Outcome) {
+	var unshown []string
 	for _, c := range s.Checks {
 		row := j.row(c, before, now)
 		res.Rows = append(res.Rows, row)
@@ -239,7 +244,13 @@ func (j *judge) compare(res *Result, s *Scenario, before, now *Outcome) {
 			res.Problems = append(res.Problems, fmt.Sprintf("%s has a figure on one side only.", row.Title))
 		case Better:
 			res.Improved = append(res.Improved, row.Name)
+		case Unshown:
+			unshown = append(unshown, row.Title)
 		}
+	}
+	if n := len(s.Seeds); len(unshown) > 0 && n < enoughSeeds {
+		res.Notes = append(res.Notes, fmt.Sprintf("%s moved beyond the tolerance, which %d seeds cannot tell from luck: use %d or more.",
+			strings.Join(unshown, ", "), n, enoughSeeds))
 	}
 	for _, b := range s.Bounds {
 		m := &j.metrics[b.Metric]

@@ -98,6 +98,9 @@ func TestInterval(t *testing.T) {
 	if row := r.Scenarios[0].Rows[0]; row.State != Unshown || r.Verdict != Pass || !(row.Lo < 0 && row.Hi > 0) {
 		t.Errorf("%+v and %s, expected noise", row, r.Verdict)
 	}
+	if n := r.Scenarios[0].Notes; len(n) != 1 || !strings.Contains(n[0], "TTFT p90 moved beyond the tolerance, which 3 seeds cannot tell from luck") {
+		t.Errorf("notes %q, expected a word about three seeds", n)
+	}
 	l = newLab(t)
 	noisy(l, 10, 10.1, 10.2)
 	r = l.judge(Options{})
