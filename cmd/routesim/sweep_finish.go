@@ -29,6 +29,19 @@ func (o *sweepOptions) carryOut(cmd *cobra.Command, p *sweepPlan) error {
 	if err := os.MkdirAll(filepath.Join(p.dir, "runs"), 0o755); err != nil {
 		return unwritable(p.dir, err)
 	}
+	leftovers, err := filepath.Glob(filepath.Join(p.dir, "runs", ".*.parquet-*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range leftovers { // of a sweep that was killed
+		os.Remove(name)
+	}
+	// A sweep that is killed leaves a folder that can be read.
+	if _, err := os.Stat(filepath.Join(p.dir, sweepdata.ConfigFile)); err != nil {
+		if err := p.write(nil); err != nil {
+			return err
+		}
+	}
 	t := p.runAll(cmd, "sweeping", p.jobs())
 	return p.finish(cmd, &t)
 }

@@ -11,6 +11,7 @@ import (
 	"routesim/reports/figures"
 	"routesim/reports/page"
 	"routesim/reports/sweepdata"
+	"routesim/reports/table"
 	"routesim/reports/verdict"
 )
 
@@ -112,11 +113,10 @@ func (f *findings) files(s *sweepdata.Sweep) []sweepdata.File {
 
 // print writes the verdict and where the files are.
 func (f *findings) print(w io.Writer, p *sweepPlan) error {
-	for _, text := range []string{f.verdict.Headline, f.verdict.Evidence, f.verdict.Costs, f.verdict.Certainty} {
-		if _, err := fmt.Fprintln(w, verdict.ASCII(text)); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(w, "%-10s%s   plots  %s (%d PNG, %d SVG)\n", "report", filepath.Join(p.dir, reportFile), filepath.Join(p.dir, "plots"), len(f.figures), len(f.figures))
-	return err
+	return table.Sweep(w, p.data, f.verdict, table.SweepOptions{
+		Options: terminal(w, p.o.sys.environ),
+		Points:  filepath.Join(p.dir, "points.csv"),
+		Report:  filepath.Join(p.dir, reportFile),
+		Plots:   fmt.Sprintf("%s (%d PNG, %d SVG)", filepath.Join(p.dir, "plots"), len(f.figures), len(f.figures)),
+	})
 }

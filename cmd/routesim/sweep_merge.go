@@ -139,7 +139,7 @@ func checkParts(s *sweepdata.Sweep, parts []part) error {
 		}
 	}
 	if field, found, want := sweepdata.Unlike(parts[0].data, s); field != "" {
-		return fmt.Errorf("%s: %s: found %s, expected %s: a file that the sweep names has changed since", parts[0].dir, field, found, want)
+		return fmt.Errorf("%s: %s: found %s, expected %s: a file that the sweep names has changed, or the program was built from another commit", parts[0].dir, field, found, want)
 	}
 	return nil
 }
@@ -188,18 +188,17 @@ func (p *sweepPlan) find(parts []part, job sweepRun) (run *sweepdata.Run, failur
 		if i := slices.IndexFunc(q.Failed, func(f sweepdata.Failure) bool { return f.Seed == job.seed }); i >= 0 {
 			failure = q.Failed[i].Error
 		}
-		i := slices.IndexFunc(q.Runs, func(r sweepdata.Run) bool { return r.Seed == job.seed })
-		if i < 0 {
-			continue
-		}
-		if run != nil && !run.Equal(&q.Runs[i]) {
-			return nil, "", fmt.Errorf("%s: found the run of point %s with seed %d with other results than in %s, expected equal ones; the sweep was made by different programs", part.dir, point.ID, job.seed, from)
-		}
-		if run == nil {
+		// The table of a shard that was killed does not know its last runs.
+		found := sweepdata.FindRun(part.dir, point, job.seed)
+		switch {
+		case found == nil:
+		case run == nil:
 			if err := sweepdata.CopyRun(part.dir, p.dir, point, job.seed); err != nil {
 				return nil, "", err
 			}
-			run, from = &q.Runs[i], part.dir
+			run, from = found, part.dir
+		case !run.Equal(found):
+			return nil, "", fmt.Errorf("%s: found the run of point %s with seed %d with other results than in %s, expected equal ones; the sweep was made by different programs", part.dir, point.ID, job.seed, from)
 		}
 	}
 	return run, failure, nil

@@ -404,10 +404,10 @@ func (p *sweepPlan) name() error {
 
 // key is the digest of everything that the runs of a point depend on, the seed
 // excepted: the resolved configuration, the files it names, the trace, the
-// program's version and the layout of results.
+// program's version and commit, and the layout of results.
 func (p *sweepPlan) key(run *replayed, given []settings.Given, failed error) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "routesim sweep %d\nversion %s\n", sweepdata.Schema, programVersion())
+	fmt.Fprintf(h, "routesim sweep %d\nversion %s%s\n", sweepdata.Schema, programVersion(), revision())
 	if failed != nil {
 		for name, v := range sortedValues(p.data.Base) {
 			fmt.Fprintf(h, "%s=%v\n", name, v)

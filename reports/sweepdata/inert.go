@@ -221,6 +221,16 @@ func noQueue() cause {
 	return none("held_in_router_queue", "the router's queue held back no request in %s decisions", "lower router-queue-threshold, or raise the load with arrival-speedup-ratio")
 }
 
+// followsEvents holds where the router's index was told what the caches hold.
+func followsEvents() cause {
+	return cause{
+		func(t *totals) bool { return t.counts["kv_events"] > 0 },
+		func(t *totals) string {
+			return fmt.Sprintf("the router's index followed %s KV events, and what follows events does not expire", format.Count(t.counts["kv_events"]))
+		}, "switch router-kv-events off",
+	}
+}
+
 // never holds where a metric stayed at 0 in all runs.
 func never(metric, text, remedy string) cause {
 	return cause{
@@ -235,7 +245,7 @@ func causes(name string) []cause {
 	router := []cause{noCost(), oneWorker()}
 	cache := append(router, noBlocks(), noEvents(), noOverlap(), equalOverlap())
 	switch name {
-	case "router-kv-overlap-score-credit", "kv-event-lag-ms":
+	case "router-kv-overlap-score-credit", "kv-event-lag-ms", "kv-event-delay-ms", "kv-event-loss":
 		return cache
 	case "router-kv-overlap-score-credit-decay":
 		return append(cache, none("scored_with_credit", "no cost had a credit for overlap in %s decisions", "set router-kv-overlap-score-credit above 0"), equalPrefill())
@@ -251,7 +261,9 @@ func causes(name string) []cause {
 		return append(router, noBlocks(), none("scored_with_shared_active_blocks", "no request shared a block with an active one in %s decisions", "use traffic whose prompts share beginnings, or a higher load"))
 	case "router-track-prefill-tokens":
 		return append(router, equalPrefill())
-	case "router-queue-threshold", "router-queue-policy":
+	case "router-ttl-secs", "router-approximate-cache-policy":
+		return append(router, followsEvents())
+	case "router-queue-threshold", "router-queue-policy", "overlap-refresh-after-secs":
 		return append([]cause{noCost()}, noQueue())
 	case "num-gpu-blocks", "gpu-memory-utilization":
 		return []cause{never("evicted_blocks", "no worker ever had to drop a cached block", "try fewer blocks, or a higher load")}

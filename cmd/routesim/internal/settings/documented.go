@@ -25,7 +25,7 @@ func Documented(name string) float64 {
 // settings that Dynamo's frontend does not have.
 func (s *Setting) Dynamo() (flag, variable string, isSwitch, ok bool) {
 	_, isSwitch = s.Kind.(Bool)
-	router := s.Group == Cost || s.Group == Track || s.Group == Queue
+	router := s.Group != Trace && s.Group != Load && s.Group != Fleet
 	if !router || len(s.Env) == 0 || s.Support != Honoured {
 		return "", "", false, false
 	}
