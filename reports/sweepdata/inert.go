@@ -96,11 +96,11 @@ func (s *Sweep) allSame(points []int) bool {
 
 // sameRuns reports whether two points did the same with every seed that both
 // have run.
-func (s *Sweep) sameRuns(a, b int) bool {
+func (s *Sweep) sameRuns(one, other int) bool {
 	n := 0
-	for i := range s.Points[a].Runs {
-		x := &s.Points[a].Runs[i]
-		y := s.Points[b].run(x.Seed)
+	for i := range s.Points[one].Runs {
+		x := &s.Points[one].Runs[i]
+		y := s.Points[other].run(x.Seed)
 		if y == nil {
 			continue
 		}
@@ -109,7 +109,7 @@ func (s *Sweep) sameRuns(a, b int) bool {
 			return false
 		}
 		for j, m := range Metrics() {
-			if m.Family == "goodput" && math.Float64bits(x.Metrics[j]) != math.Float64bits(y.Metrics[j]) && x.Metrics[j] == x.Metrics[j] {
+			if a, b := x.Metrics[j], y.Metrics[j]; m.Family == "goodput" && a != b && !(math.IsNaN(a) && math.IsNaN(b)) {
 				return false
 			}
 		}
