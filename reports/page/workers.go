@@ -36,7 +36,7 @@ func gauges() []gauge {
 
 const (
 	mostStrips  = 32  // workers with a strip; above that some are picked
-	stripCells  = 150 // cells of a strip
+	stripCells  = 100 // cells of a strip
 	stripLevels = 7
 )
 
