@@ -252,6 +252,9 @@ func (d *data) name(point int) string {
 	for _, a := range d.live {
 		words = append(words, d.s.Points[point].Values[a])
 	}
+	if len(words) == 1 {
+		return d.names() + " " + words[0]
+	}
 	if len(words) == 0 {
 		return d.s.Points[point].ID
 	}

@@ -30,6 +30,9 @@ func (d *data) pareto(r Request) ([]Named, error) {
 		}
 		cloud.Spots = append(cloud.Spots, s)
 	}
+	if !shows(cloud.Spots) {
+		return nil, nothing("TTFT against ITL")
+	}
 	front := plot.Front(cloud.Spots)
 	for i := range cloud.Spots { // only those that matter have a label
 		s := &cloud.Spots[i]
@@ -46,6 +49,11 @@ func (d *data) pareto(r Request) ([]Named, error) {
 	finding := d.paretoFinding(front, x, y, perY)
 	f, err := plot.Points(r.size(), d.caption(finding, "TTFT p90 against ITL p90, a dot for each setting, with the Pareto front."), cloud)
 	return []Named{{Name: "pareto_p90_ttft_p90_itl", Kind: Pareto, Figure: f}}, err
+}
+
+// shows reports whether any spot can be drawn.
+func shows(spots []plot.Spot) bool {
+	return slices.ContainsFunc(spots, func(s plot.Spot) bool { return finite(s.X) && finite(s.Y) })
 }
 
 // rank orders spots: marked ones first, then those with a label, then others.
@@ -141,6 +149,9 @@ func (d *data) balance(r Request) ([]Named, error) {
 			s.Label = d.name(p)
 		}
 		cloud.Spots = append(cloud.Spots, s)
+	}
+	if !shows(cloud.Spots) {
+		return nil, nothing("reuse against imbalance")
 	}
 	for _, p := range []int{d.extreme(x, true), d.extreme(x, false), d.extreme(y, true), d.extreme(y, false)} {
 		if p < 0 {

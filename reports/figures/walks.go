@@ -273,7 +273,7 @@ func (d *data) scattered(axis, m int) []plot.Trend {
 		}
 		pts.X, pts.Y = append(pts.X, x), append(pts.Y, d.means[p][m]/per)
 	}
-	pts.Role, pts.Dots = plot.Default, true
+	pts.Dots, pts.Plain = true, true
 	sortTrend(&pts)
 	if len(pts.X) < 7 || a.Numbers == nil {
 		return []plot.Trend{pts}

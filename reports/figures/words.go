@@ -138,6 +138,9 @@ func (d *data) loadFinding(axis, m int, along []int) string {
 		slices.SortFunc(along, func(a, b int) int { return cmp.Compare(number(a), number(b)) })
 	}
 	first, last := along[0], along[len(along)-1]
+	if first == last {
+		return fmt.Sprintf("%s %s at %s %s; overloaded elsewhere", d.metrics[m].Title, d.write(m, d.means[first][m]), name, d.s.Points[first].Values[axis])
+	}
 	return fmt.Sprintf("%s %s at %s %s, %s at %s", d.metrics[m].Title, d.write(m, d.means[first][m]), name, d.s.Points[first].Values[axis],
 		d.write(m, d.means[last][m]), d.s.Points[last].Values[axis])
 }

@@ -93,7 +93,11 @@ func CDF(size Size, c Caption, what string, bound float64, series ...Series) (*F
 	f := &Figure{Caption: c, size: size, fonts: fonts}
 	f.x = logAxis(fmt.Sprintf("%s, %s (%s)", what, name, note), all.lo/unit, all.hi/unit)
 	f.y = axis{label: "share of requests at or below, %", lo: 0, hi: 100, grid: true}
-	for _, v := range []float64{0, 25, 50, 75, 90, 100} {
+	marks := []float64{0, 25, 50, 75, 90, 100}
+	if size.Height < 4*vg.Inch { // 90 would touch 100
+		marks = []float64{0, 25, 50, 75, 100}
+	}
+	for _, v := range marks {
 		f.y.ticks = append(f.y.ticks, tick{v, format.Fixed(v, 0)})
 	}
 	for i, s := range series {

@@ -16,7 +16,8 @@ const (
 // labelSpots labels the first spots that have a label and a free place for it:
 // no text on another, none outside, as few spots covered as possible, and none
 // of the marked ones.
-func (f *frame) labelSpots(spots []Spot) {
+func (f *frame) labelSpots(spots, front []Spot) {
+	stairs := f.along(front)
 	s := f.fonts.style(smallSize, ink())
 	var taken []vg.Rectangle // texts
 	var named []vg.Point
@@ -28,7 +29,7 @@ func (f *frame) labelSpots(spots []Spot) {
 		if near(named, at, labelApart) {
 			continue
 		}
-		if r, ok := f.freePlace(s, spots, i, taken); ok {
+		if r, ok := f.freePlace(s, spots, i, taken, stairs); ok {
 			taken, named = append(taken, r), append(named, at)
 			s.Color = ink()
 			f.lead(at, r, spots[i].Mark)
@@ -47,7 +48,7 @@ func near(all []vg.Point, at vg.Point, apart float64) bool {
 }
 
 // freePlace returns the best of ten places about a spot for its label.
-func (f *frame) freePlace(s text.Style, spots []Spot, i int, taken []vg.Rectangle) (best vg.Rectangle, ok bool) {
+func (f *frame) freePlace(s text.Style, spots []Spot, i int, taken []vg.Rectangle, stairs []vg.Point) (best vg.Rectangle, ok bool) {
 	at := f.spot(&spots[i])
 	w, h := s.Width(spots[i].Label)+2, vg.Length(smallSize+2.5)
 	d := spots[i].Mark.radius() + 3
@@ -64,6 +65,11 @@ func (f *frame) freePlace(s text.Style, spots []Spot, i int, taken []vg.Rectangl
 			continue
 		}
 		cost := 0.1 * float64(k)
+		for _, q := range stairs {
+			if q.X > r.Min.X && q.X < r.Max.X && q.Y > r.Min.Y && q.Y < r.Max.Y {
+				cost += 0.5
+			}
+		}
 		for j := range spots {
 			if j == i {
 				continue
@@ -81,6 +87,21 @@ func (f *frame) freePlace(s text.Style, spots []Spot, i int, taken []vg.Rectangl
 		}
 	}
 	return best, least < 100
+}
+
+// along returns places along the front, close enough to tell whether a label
+// lies on it.
+func (f *frame) along(front []Spot) (out []vg.Point) {
+	line := f.stairs(front)
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		n := max(1, int(math.Hypot(float64(b.X-a.X), float64(b.Y-a.Y))/4))
+		for k := range n + 1 {
+			part := vg.Length(k) / vg.Length(n)
+			out = append(out, vg.Point{X: a.X + part*(b.X-a.X), Y: a.Y + part*(b.Y-a.Y)})
+		}
+	}
+	return out
 }
 
 func overlapsAny(r vg.Rectangle, all []vg.Rectangle) bool {

@@ -16,6 +16,8 @@ type Trend struct {
 	Lo, Hi []float64 // interval of each Y, nil for none
 	// Dots draws the points and no line between them.
 	Dots bool
+	// Plain draws the points as one of many.
+	Plain bool
 	// Marks are the kinds of the points, nil where all are Plain.
 	Marks []Mark
 	// Over are values of the setting at which there is no true value, since the
@@ -273,6 +275,8 @@ func (p *drawnPanel) trend(fr *frame, t *Trend) {
 			switch {
 			case t.Marks != nil && t.Marks[from+i] != Plain:
 				t.Marks[from+i].draw(fr.Canvas, at)
+			case t.Plain:
+				Plain.draw(fr.Canvas, at)
 			case t.Dots || len(line) == 1:
 				sign(fr.Canvas, t.Role, at, 2.4)
 			case len(t.X) <= 24:

@@ -95,7 +95,7 @@ func Points(size Size, c Caption, cloud *Cloud) (*Figure, error) {
 		for _, s := range slices.Backward(inside) {
 			s.Mark.draw(fr.Canvas, fr.spot(&s))
 		}
-		fr.labelSpots(inside)
+		fr.labelSpots(inside, front)
 	}
 	return f, nil
 }
@@ -217,7 +217,12 @@ func zoomed(all, front []Spot) []Spot {
 // front draws the front as stairs: between two settings nothing better than
 // the worse of both is known.
 func (f *frame) front(front []Spot) {
-	var line []vg.Point
+	if line := f.stairs(front); len(line) > 1 {
+		f.StrokeLines(frontLine(), line)
+	}
+}
+
+func (f *frame) stairs(front []Spot) (line []vg.Point) {
 	for i, s := range front {
 		at := f.point(s.X, s.Y)
 		if i > 0 {
@@ -225,7 +230,5 @@ func (f *frame) front(front []Spot) {
 		}
 		line = append(line, at)
 	}
-	if len(line) > 1 {
-		f.StrokeLines(frontLine(), line)
-	}
+	return line
 }
