@@ -19,6 +19,7 @@ func newBelief(p *Params, needed bool, targets []Target, shift uint8, now float6
 	n := len(targets)
 	l := p.Live
 	switch {
+	case p.Mode != KV:
 	case l == nil || needed && l.KVEvents:
 		b.events = prefix.NewIndex(n, shift)
 		if l != nil && l.PredictedTTLSecs != nil {

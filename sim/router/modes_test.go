@@ -184,6 +184,19 @@ func TestDeviceKeys(t *testing.T) {
 	}
 }
 
+// TestModesNeedNoIndex: only kv listens to KV events.
+func TestModesNeedNoIndex(t *testing.T) {
+	for mode := range Modes() {
+		p := liveParams(func(p *Params, _ *Live) { p.Mode = Mode(mode) })
+		if Mode(mode).InReplay() && mode > 0 {
+			p.Live = nil
+		}
+		if got := New(p, Targets(1, 1), 64, 3, 0).WantsEvents(); got != (Mode(mode) == KV) {
+			t.Errorf("%v wants KV events: %v", Mode(mode), got)
+		}
+	}
+}
+
 // TestDirectNeedsAWorker: a row without one ends the run, one with a worker that
 // does not exist is refused.
 func TestDirectNeedsAWorker(t *testing.T) {
