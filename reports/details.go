@@ -2,8 +2,10 @@ package reports
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 
+	"routesim/reports/format"
 	"routesim/sim"
 	"routesim/sim/metrics"
 	"routesim/sim/router"
@@ -19,7 +21,8 @@ type Details struct {
 	RouterMode      string     `json:"router_mode"`
 	Loop            string     `json:"loop"` // open or closed
 	Workers         int        `json:"workers"`
-	Timing          []string   `json:"timing"` // by worker group
+	PrefillWorkers  int        `json:"prefill_workers,omitempty"` // in disaggregated serving, where workers decode
+	Timing          []string   `json:"timing"`                    // by worker group
 	Trace           TraceFacts `json:"trace"`
 	DecisionDigest  string     `json:"decision_digest"`
 	TokenTimeDigest string     `json:"token_time_digest"`
@@ -142,7 +145,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 	d := Details{
 		Meta:     Meta{Environment: []string{}, Model: []string{}, Notes: []string{}},
 		Profiles: []ProfileFacts{}, Groups: groupFigures(c, r, s),
-		Seed: c.Seed, RouterMode: c.Router.Mode.String(), Loop: "open", Workers: c.Workers(),
+		Seed: c.Seed, RouterMode: c.Router.Mode.String(), Loop: "open", Workers: c.Workers(), PrefillWorkers: c.PrefillWorkers(),
 		Trace:           TraceFacts{Format: t.Format(), Rows: t.Len(), Skipped: len(t.Skipped()), BlockSize: t.BlockSize()},
 		DecisionDigest:  hex.EncodeToString(decisions[:]),
 		TokenTimeDigest: hex.EncodeToString(r.TokenDigest[:]),
@@ -275,4 +278,13 @@ func imbalance(c *sim.Config, r *sim.Result) Imbalance {
 		first = last
 	}
 	return out
+}
+
+// WorkersText names the workers of a run in words.
+func (d *Details) WorkersText() string {
+	text := format.Plural(int64(d.Workers), "worker")
+	if d.PrefillWorkers > 0 {
+		text = fmt.Sprintf("%d prefill and %d decode workers", d.PrefillWorkers, d.Workers)
+	}
+	return text
 }

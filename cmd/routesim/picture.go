@@ -24,7 +24,7 @@ func ttftPicture(runs [2]*replayed, sides [2]table.Named) (*plot.Figure, error) 
 	caption := plot.Caption{
 		Title: finding,
 		Subtitle: fmt.Sprintf("%s, %s (%s loop), %s, %s, seed %d, routesim %s", d.Trace.Name, format.Plural(base.Requests, "request"),
-			d.Loop, format.Plural(int64(d.Workers), "worker"), strings.Join(d.Timing, ", "), d.Seed, d.Version),
+			d.Loop, d.WorkersText(), strings.Join(d.Timing, ", "), d.Seed, d.Version),
 		Alt: "Cumulative distributions of the time to first token. " + finding + ".",
 	}
 	return plot.CDF(plot.Single(), caption, "time to first token", bound,

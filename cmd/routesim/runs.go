@@ -165,6 +165,13 @@ func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 	for i := range groups {
 		c.Fleet = append(c.Fleet, groups[i].Group)
 	}
+	prefill, err := s.PrefillFleet()
+	if err != nil {
+		return nil, err
+	}
+	for i := range prefill {
+		c.Prefill = append(c.Prefill, prefill[i].Group)
+	}
 	return &replayed{settings: r, paths: paths, config: c, groups: groups, profiles: profiles}, c.Validate()
 }
 

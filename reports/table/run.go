@@ -43,7 +43,7 @@ func (p *page) header(s *reports.Summary) {
 		over = fmt.Sprintf(" over %s (%s req/s, %s loop)", format.Duration(s.DurationMS), format.Sig(s.RequestRate), d.Loop)
 	}
 	for _, line := range wrap(fmt.Sprintf("%s%s %s %s", format.Plural(s.Requests, "request"), over, p.sign("->", "→"),
-		format.Plural(int64(d.Workers), "worker")), width) {
+		d.WorkersText()), width) {
 		p.line(p.styled(bold, line))
 	}
 	what := []string{"router " + d.RouterMode, fmt.Sprintf("seed %d", d.Seed), "decisions " + short(d.DecisionDigest)}

@@ -63,9 +63,7 @@ func DefaultsOf(b Backend) Params {
 		MaxNumSeqs: 256, MaxNumBatchedTokens: 8192,
 		EnablePrefixCaching: true, EnableChunkedPrefill: true, DPSize: 1,
 	}
-	if b == SGLang {
-		p.SGLang = DefaultSGLang()
-	}
+	p.SGLang = DefaultSGLang()
 	return p
 }
 

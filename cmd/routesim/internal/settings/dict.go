@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,11 @@ import (
 // of a JSON file: {"engine": {...}, "dp_size": ...}, or the engine's fields
 // without the nesting.
 func (t *Table) fromDict(arg string) ([]Given, error) {
+	return t.dictionary("extra-engine-args", arg)
+}
+
+// dictionary reads an engine dictionary that the given flag names.
+func (t *Table) dictionary(flag, arg string) ([]Given, error) {
 	if strings.TrimSpace(arg) == "" {
 		return nil, nil
 	}
@@ -25,18 +31,18 @@ func (t *Table) fromDict(arg string) ([]Given, error) {
 		var err error
 		text, err = os.ReadFile(arg)
 		if errors.Is(err, fs.ErrNotExist) && json.Valid([]byte(arg)) {
-			return nil, fmt.Errorf("--extra-engine-args: found %s, expected a JSON object or the path of a JSON file", show(arg))
+			return nil, fmt.Errorf("--%s: found %s, expected a JSON object or the path of a JSON file", flag, show(arg))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--extra-engine-args: %w (expected a JSON object or the path of a JSON file)", err)
+			return nil, fmt.Errorf("--%s: %w (expected a JSON object or the path of a JSON file)", flag, err)
 		}
 		file = arg
 	}
-	return t.dictOf(file, text)
+	return t.dictOf(flag, file, text)
 }
 
-func (t *Table) dictOf(file string, text []byte) ([]Given, error) {
-	r := &dictReader{table: t, file: file, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
+func (t *Table) dictOf(flag, file string, text []byte) ([]Given, error) {
+	r := &dictReader{table: t, flag: flag, file: file, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 	r.dec.UseNumber()
 	if tok, err := r.dec.Token(); err != nil || tok != json.Delim('{') {
 		return nil, r.syntax(err, "a JSON object")
@@ -69,6 +75,7 @@ func (r *dictReader) end() error {
 // has its line and a key given twice is seen.
 type dictReader struct {
 	table *Table
+	flag  string
 	file  string
 	text  []byte
 	dec   *json.Decoder
@@ -87,9 +94,9 @@ func (r *dictReader) line() int {
 func (r *dictReader) place(path string) workloads.Problem {
 	if r.file == "" {
 		if path == "" {
-			return workloads.Problem{Field: "--extra-engine-args"}
+			return workloads.Problem{Field: "--" + r.flag}
 		}
-		return workloads.Problem{Field: "--extra-engine-args: " + path}
+		return workloads.Problem{Field: "--" + r.flag + ": " + path}
 	}
 	return workloads.Problem{File: r.file, Line: r.line(), Field: path}
 }
@@ -136,7 +143,7 @@ func (r *dictReader) value(path string) error {
 	}
 	r.seen[path] = true
 	s := r.table.byDict[path]
-	if s == nil && path != "engine" && path != "dynamo" {
+	if s == nil && !slices.Contains(nestings[:], path) {
 		return r.unknown(path)
 	}
 	var raw json.RawMessage
@@ -151,13 +158,22 @@ func (r *dictReader) value(path string) error {
 
 // resolve maps an engine field without its nesting to its path.
 func (r *dictReader) resolve(path string) string {
+	switch path {
+	case "engine.kv_bytes_per_token", "kv_bytes_per_token":
+		return "engine.kv_transfer_bytes_per_token"
+	case "sglang", "trtllm":
+		return "engine." + path
+	}
 	if r.table.byDict[path] == nil && !strings.Contains(path, ".") && r.table.byDict["engine."+path] != nil {
 		return "engine." + path
 	}
 	return path
 }
 
-// nested reads one of the two inner dictionaries.
+// nestings are the dictionaries inside the engine dictionary.
+var nestings = [...]string{"engine", "dynamo", "engine.sglang", "engine.trtllm"}
+
+// nested reads one of the inner dictionaries.
 func (r *dictReader) nested(path string) error {
 	tok, err := r.dec.Token()
 	switch {

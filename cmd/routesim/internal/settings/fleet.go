@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,10 +37,15 @@ func (g WorkerGroup) String() string {
 }
 
 // FleetKind is a number of workers or a list of groups of them.
-type FleetKind struct{}
+type FleetKind struct {
+	Optional bool // no workers at all are a value
+}
 
 // Parse reads a fleet.
-func (FleetKind) Parse(text string) (Value, bool) {
+func (k FleetKind) Parse(text string) (Value, bool) {
+	if k.Optional && isNone(text) {
+		return Value{None: true, Text: None}, true
+	}
 	groups, err := parseFleet(text)
 	if err != nil {
 		return Value{}, false
@@ -48,12 +54,13 @@ func (FleetKind) Parse(text string) (Value, bool) {
 }
 
 // Expected describes the forms.
-func (FleetKind) Expected() string {
-	return fmt.Sprintf("a number of workers from 1 to %d, or groups such as 6xPROFILE,2xPROFILE@max_num_seqs=64", maxWorkers)
+func (k FleetKind) Expected() string {
+	text := fmt.Sprintf("a number of workers from 1 to %d, or groups such as 6xPROFILE,2xPROFILE@max_num_seqs=64", maxWorkers)
+	return orNone(k.Optional, text)
 }
 
 // Meta is the placeholder in help texts.
-func (FleetKind) Meta() string { return "N|NxPROFILE[@FIELD=VALUE],..." }
+func (k FleetKind) Meta() string { return metaOrNone("N|NxPROFILE[@FIELD=VALUE],...", k.Optional) }
 
 // why says what is wrong with a text that is no fleet, "" where the expected
 // form says it already.
@@ -131,7 +138,13 @@ func parseGroup(text string) (WorkerGroup, error) {
 
 // groupRows are the settings that a group may have of its own. The block size
 // is not among them: the router's index has one size for all workers.
-func groupRows() []Setting { return append(append(poolRows(), engineRows()...), nodeRows()...) }
+func groupRows() []Setting {
+	var rows []Setting
+	for _, list := range [][]Setting{poolRows(), engineRows(), rankRows(), sglangRows(), transferRows(), nodeRows()} {
+		rows = append(rows, list...)
+	}
+	return rows
+}
 
 // groupSettings returns those settings by their names in snake case.
 func groupSettings() map[string]*Setting {
@@ -174,10 +187,13 @@ func (r *Run) with(g *WorkerGroup) *Run {
 // same workers by the same source is an error; a stronger source wins.
 func (r *resolution) chooseModel() error {
 	own := true // every group names its profile
-	for _, g := range r.Run.Workers {
+	for _, g := range r.Run.allGroups() {
 		own = own && g.Profile != ""
 	}
 	workers, _ := r.table.Lookup("workers")
+	if r.Run.Disaggregated() {
+		workers, _ = r.table.Lookup("decode-workers")
+	}
 	prof, _ := r.table.Lookup("profile")
 	timing, _ := r.table.Lookup("timing")
 	given := func(s *Setting) (chosen, bool) {
@@ -222,10 +238,18 @@ func (r *resolution) chooseModel() error {
 }
 
 func (r *resolution) anyOwnProfile() bool {
-	for _, g := range r.Run.Workers {
+	for _, g := range r.Run.allGroups() {
 		if g.Profile != "" {
 			return true
 		}
 	}
 	return false
+}
+
+// allGroups returns the groups of workers of every pool.
+func (r *Run) allGroups() []WorkerGroup {
+	if r.Disaggregated() {
+		return append(slices.Clone(r.PrefillWorkers), r.DecodeWorkers...)
+	}
+	return r.Workers
 }

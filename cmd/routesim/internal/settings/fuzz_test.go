@@ -43,7 +43,7 @@ func FuzzEngineDictionary(f *testing.F) {
 	}
 	table := NewTable()
 	f.Fuzz(func(t *testing.T, text string) {
-		given, err := table.dictOf("", []byte(text))
+		given, err := table.dictOf("extra-engine-args", "", []byte(text))
 		oneLine(t, err)
 		for i := range given {
 			if _, ok := given[i].Setting.Kind.Parse(given[i].Text); ok && given[i].Setting.Dict == "" {

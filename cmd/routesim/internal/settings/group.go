@@ -16,9 +16,6 @@ import (
 // DefaultProfile models the workers of a run that names no other model.
 const DefaultProfile = "h100/vllm/llama-3.1-70b/tp4"
 
-// scheduler is the engine whose scheduler the workers have.
-const scheduler = profile.VLLM
-
 // Modelled is a group of workers with every number known.
 type Modelled struct {
 	sim.Group
@@ -29,32 +26,6 @@ type Modelled struct {
 	Capacity   *profile.Capacity
 	ContextCut bool   // the context limit is the pool, which is smaller than the model's context
 	LimitFrom  string // where MaxModelLen comes from
-}
-
-// Fleet works out the groups of workers, in the order of worker ids.
-func (r *Run) Fleet() ([]Modelled, error) {
-	var fleet []Modelled
-	for i := range r.Workers {
-		own := r.with(&r.Workers[i])
-		g := Modelled{Group: sim.Group{
-			Count: r.Workers[i].Count, Engine: own.Engine,
-			CPU: own.CPU, Silent: !own.WorkerKVEvents, EventDelayMS: own.EventDelayMS,
-		}}
-		var err error
-		if own.Profile != "" {
-			err = g.fromProfile(own)
-		} else {
-			err = g.fromTiming(own)
-		}
-		if err != nil && (len(r.Workers) > 1 || r.Workers[0].Profile != "") {
-			err = fmt.Errorf("workers: group %d (%s): %w", i+1, r.Workers[i], err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		fleet = append(fleet, g)
-	}
-	return fleet, nil
 }
 
 // Sped returns the timing of the group with durations divided by one more
@@ -78,7 +49,7 @@ func orDefault(v *int32, auto int32) {
 }
 
 func (g *Modelled) fromTiming(r *Run) (err error) {
-	e, def := &g.Engine, engine.DefaultParams()
+	e, def := &g.Engine, engine.DefaultsOf(g.Engine.Backend)
 	orDefault(&e.NumGPUBlocks, def.NumGPUBlocks)
 	orDefault(&e.MaxNumSeqs, def.MaxNumSeqs)
 	orDefault(&e.MaxNumBatchedTokens, def.MaxNumBatchedTokens)
@@ -119,7 +90,7 @@ func (g *Modelled) fromProfile(r *Run) error {
 	if err != nil {
 		return r.profileError(err)
 	}
-	if err := p.CheckEngine(scheduler); err != nil {
+	if err := p.CheckEngine(g.Engine.Backend.String()); err != nil {
 		return err
 	}
 	if r.DecodeSpeedupRatio != 1 {
@@ -134,7 +105,7 @@ func (g *Modelled) fromProfile(r *Run) error {
 	}
 	g.Profile, g.Timing, g.GPUs, g.RequestMS, g.Speedup = p, timing, int32(p.TP), p.RequestMS(), r.SpeedupRatio
 	d := p.Defaults()
-	def := engine.DefaultParams()
+	def := engine.DefaultsOf(g.Engine.Backend)
 	orDefault(&g.Engine.MaxNumSeqs, known(d.MaxNumSeqs, def.MaxNumSeqs))
 	orDefault(&g.Engine.MaxNumBatchedTokens, known(d.MaxNumBatchedTokens, def.MaxNumBatchedTokens))
 	if g.Engine.NumGPUBlocks != AutoValue {

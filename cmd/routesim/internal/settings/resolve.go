@@ -203,6 +203,9 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 	if err := r.finish(); err != nil {
 		return nil, err
 	}
+	if err := r.settlePools(); err != nil {
+		return nil, err
+	}
 	if err := r.settleRouter(); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,15 @@ type Run struct {
 	SLAE2EMS       *float64
 
 	Workers []WorkerGroup
+	// Pools of disaggregated serving, in place of Workers; empty for none.
+	PrefillWorkers, DecodeWorkers []WorkerGroup
+	// Engine dictionaries of the pools: JSON, or the path of a file of it.
+	PrefillArgs, DecodeArgs string
+	prefillArgs, decodeArgs []Given
+	TransferGBPerSecond     *float64 // of KV between the pools, nil = in no time
+	TransferBytesPerToken   *float64 // nil = nothing to send
+	TransferMissing         bool     // send only what the decode worker lacks
+
 	// Engine holds AutoValue where a number follows from the worker's model; see
 	// Fleet for the numbers of each group.
 	Engine             engine.Params
@@ -95,13 +104,18 @@ func store(p any, v Value) {
 			*p = ""
 		}
 	case *[]WorkerGroup:
-		*p, _ = parseFleet(v.Text)
+		*p = nil
+		if !v.None {
+			*p, _ = parseFleet(v.Text)
+		}
 	case *router.Mode:
 		*p = router.Mode(v.Int)
 	case *router.QueuePolicy:
 		*p = router.QueuePolicy(v.Int)
 	case *engine.PreemptionMode:
 		*p = engine.PreemptionMode(v.Int)
+	case *engine.Backend:
+		*p = engine.Backend(v.Int)
 	default:
 		panic(fmt.Sprintf("settings: no way to store into %T", p))
 	}
@@ -139,12 +153,17 @@ func load(p any, k Kind) Value {
 		}
 		return Value{Text: *p}
 	case *[]WorkerGroup:
+		if len(*p) == 0 {
+			return Value{None: true, Text: None}
+		}
 		return fleetValue(*p)
 	case *router.Mode:
 		return loadInt(int64(*p), k)
 	case *router.QueuePolicy:
 		return loadInt(int64(*p), k)
 	case *engine.PreemptionMode:
+		return loadInt(int64(*p), k)
+	case *engine.Backend:
 		return loadInt(int64(*p), k)
 	}
 	panic(fmt.Sprintf("settings: no way to load from %T", p))

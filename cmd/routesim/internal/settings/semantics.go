@@ -158,8 +158,12 @@ func (r *resolution) warnBlind() {
 		return
 	}
 	silent, all := 0, 0
-	for i := range run.Workers {
-		g := &run.Workers[i]
+	groups := run.Workers
+	if run.Disaggregated() {
+		groups = run.PrefillWorkers // the decode router sees load only
+	}
+	for i := range groups {
+		g := &groups[i]
 		all += g.Count
 		if !run.with(g).WorkerKVEvents {
 			silent += g.Count

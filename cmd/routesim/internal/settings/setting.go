@@ -15,6 +15,7 @@ const (
 	Trace Group = "Trace"
 	Load  Group = "Load and goodput"
 	Fleet Group = "Workers and engine"
+	Pools Group = "Disaggregated serving"
 	Cost  Group = "Router: cost and selection"
 	Track Group = "Router: load tracking"
 	Queue Group = "Router: queue, events, policy file"
@@ -23,7 +24,7 @@ const (
 )
 
 // Groups lists the groups in the order of help texts.
-func Groups() []Group { return []Group{Trace, Load, Fleet, Cost, Track, Queue, LiveOnly} }
+func Groups() []Group { return []Group{Trace, Load, Fleet, Pools, Cost, Track, Queue, LiveOnly} }
 
 // Support says what a replay does with a setting.
 type Support uint8
@@ -81,7 +82,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), poolRows(), engineRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), disaggRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

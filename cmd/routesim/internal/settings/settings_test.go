@@ -131,6 +131,8 @@ func goodSample(t *testing.T, s *Setting) string {
 		return writeFile(t, "policy.yaml", "router:\n  disk_cache_hit_weight: 0.5\n")
 	case "router-tracking-key-file":
 		return writeFile(t, "key", strings.Repeat("k", 32))
+	case "prefill-engine-args", "decode-engine-args":
+		return `{"engine": {"max_num_seqs": 7}}`
 	case "kv-events-config":
 		return `{"enable_kv_cache_events": true}`
 	}

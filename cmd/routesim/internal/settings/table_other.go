@@ -76,10 +76,6 @@ func ignoredVariables() []Setting {
 func refusedRows() []Setting {
 	text := func(hint string) Kind { return Word{What: None, Hint: hint, Optional: true} }
 	rows := []Setting{
-		{Name: "prefill-engine-args", Default: None, Kind: text("JSON"), Why: "disaggregated serving is not modelled"},
-		{Name: "decode-engine-args", Default: None, Kind: text("JSON"), Why: "disaggregated serving is not modelled"},
-		{Name: "num-prefill-workers", Default: "1", Kind: tokens, Why: "disaggregated serving is not modelled"},
-		{Name: "num-decode-workers", Default: "1", Kind: tokens, Why: "disaggregated serving is not modelled"},
 		{Name: "agentic-lanes", Default: None, Kind: tokens.orNone(0), Why: "agentic graphs are not modelled"},
 		{Name: "execution-model", Default: None, Kind: text("NAME"), Why: "agentic graphs are not modelled"},
 		{Name: "weka-nested-timestamp-basis", Default: None, Kind: text("BASIS"), Why: "agentic graphs are not modelled"},
@@ -99,23 +95,17 @@ func refusedRows() []Setting {
 func dictRows() []Setting {
 	anything := Word{What: None, Hint: "JSON", Optional: true}
 	rows := []Setting{
-		{Dict: "engine.backend", Default: "vllm", Kind: Choice{Words: []string{"vllm", "sglang", "trtllm"}}, Support: Refused, Why: notModelled},
-		{Dict: "engine.worker_type", Default: "aggregated", Kind: Choice{Words: []string{"aggregated", "prefill", "decode"}}, Support: Refused, Why: "disaggregated serving is not modelled"},
-		{Dict: "dp_size", Default: "1", Kind: tokens, Support: Refused, Why: "data-parallel ranks are not modelled"},
+		{Dict: "engine.worker_type", Default: "aggregated", Kind: Choice{Words: []string{"aggregated", "prefill", "decode"}}, Support: Refused,
+			Why: "describe pools with --prefill-engine-args and --decode-engine-args"},
 		{Dict: "startup_time", Default: None, Kind: nonNegative.optional(), Support: Inert, Why: "workers are there from the start"},
 		{Dict: "num_gpu_blocks_is_explicit", Default: None, Kind: anything, Support: Inert},
 		{Dict: "engine.emit_kv_events", Default: "false", Kind: Bool{}, Support: Inert},
 		{Dict: "engine.emit_kv_token_ids", Default: "false", Kind: Bool{}, Support: Inert},
-		{Dict: "engine.prefill_schedule_interval", Default: "1", Kind: tokens, Support: Inert},
-		{Dict: "engine.prefill_decode_interval", Default: "0", Kind: Int{Max: math.MaxInt32}, Support: Refused, Why: "only the sglang scheduler has it, which is not modelled"},
+		{Dict: "engine.prefill_schedule_interval", Default: "1", Kind: tokens, Support: Refused, Why: notModelled},
+		{Dict: "engine.prefill_decode_interval", Default: "0", Kind: Int{Max: math.MaxInt32}, Support: Refused, Why: notModelled},
 		{Dict: "engine.aic_mtp_seed", Default: "42", Kind: Int{Max: math.MaxInt64}, Support: Inert},
-		{Dict: "engine.kv_transfer_bandwidth", Default: None, Kind: nonNegative.optional(), Support: Inert},
-		{Dict: "engine.kv_transfer_bytes_per_token", Default: None, Kind: nonNegative.optional(), Support: Inert},
-		{Dict: "engine.kv_bytes_per_token", Default: None, Kind: nonNegative.optional(), Support: Inert},
 		{Dict: "engine.kv_cache_bytes_per_token", Default: None, Kind: nonNegative.optional(), Support: Inert},
-		{Dict: "engine.kv_transfer_timing_mode", Default: "full_prompt", Kind: Choice{Words: []string{"full_prompt", "destination_missing"}}, Support: Inert},
-		{Dict: "engine.sglang", Default: None, Kind: anything, Support: Inert},
-		{Dict: "engine.trtllm", Default: None, Kind: anything, Support: Inert},
+		{Dict: "engine.trtllm.capacity_scheduler_policy", Default: "guaranteed_no_evict", Kind: Choice{Words: []string{"guaranteed_no_evict"}}, Support: Inert},
 		{Dict: "engine.aic_nextn", Default: None, Kind: tokens.orNone(0), Support: Refused, Why: "speculative decoding is not modelled"},
 		{Dict: "engine.aic_nextn_accept_rates", Default: None, Kind: anything, Support: Inert},
 	}

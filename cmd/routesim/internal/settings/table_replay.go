@@ -91,6 +91,7 @@ func loadRows() []Setting {
 // engine dictionary.
 func workerRows() []Setting {
 	return []Setting{
+		engineTypeRow(),
 		{
 			Name: "workers", Aliases: []string{"num-workers"}, Group: Fleet, Default: "8", Kind: FleetKind{},
 			Help: "Number of workers, or a fleet of groups separated by commas: N, or NxPROFILE, each with settings of its engine after an @, as in 6xh100/llama-3.1-70b/tp4,2xa100/llama-3.1-70b/tp4@max_num_seqs=64. Several settings follow each other, each with its own @. Worker ids count in the order written. A group without a profile takes --profile or --timing.",
@@ -107,8 +108,8 @@ func workerRows() []Setting {
 			Ref:  func(r *Run) any { return &r.Timing },
 		}, {
 			Name: "block-size", Group: Fleet, Default: "64", Unit: "tokens", Dict: "engine.block_size",
-			Kind: Int{Min: 2, Max: math.MaxInt32},
-			Help: "Tokens per KV block, of the engine and of the router.",
+			Kind: tokens,
+			Help: "Tokens per KV block, of the engine and of the router. The default is that of vLLM; see --engine-type.",
 			Ref:  func(r *Run) any { return &r.Engine.BlockSize },
 		}, {
 			Name: "router-block-size", Env: []string{"DYN_ROUTER_BLOCK_SIZE"}, Group: Fleet, Default: None, Unit: "tokens",

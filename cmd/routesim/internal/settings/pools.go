@@ -1,0 +1,181 @@
+package settings
+
+import (
+	"fmt"
+
+	"routesim/sim"
+	"routesim/sim/engine"
+)
+
+// Disaggregated reports whether prefill and decode have workers of their own.
+func (r *Run) Disaggregated() bool { return len(r.PrefillWorkers) > 0 }
+
+// Fleet works out the groups of workers that generate, in the order of worker
+// ids: all workers, or those of the decode pool.
+func (r *Run) Fleet() ([]Modelled, error) {
+	if r.Disaggregated() {
+		return r.pool("decode-workers", r.DecodeWorkers, r.decodeArgs)
+	}
+	return r.pool("workers", r.Workers, nil)
+}
+
+// PrefillFleet works out the groups of prefill workers, none where every worker
+// does both.
+func (r *Run) PrefillFleet() ([]Modelled, error) {
+	return r.pool("prefill-workers", r.PrefillWorkers, r.prefillArgs)
+}
+
+// pool works out the groups of one pool under the settings of its engine
+// dictionary.
+func (r *Run) pool(name string, groups []WorkerGroup, args []Given) ([]Modelled, error) {
+	var fleet []Modelled
+	for i := range groups {
+		own := r.under(args).with(&groups[i])
+		g := Modelled{Group: sim.Group{
+			Count: groups[i].Count, Engine: own.Engine,
+			CPU: own.CPU, Silent: !own.WorkerKVEvents, EventDelayMS: own.EventDelayMS,
+			Transfer: own.transfer(),
+		}}
+		var err error
+		if own.Profile != "" {
+			err = g.fromProfile(own)
+		} else {
+			err = g.fromTiming(own)
+		}
+		if err != nil && (len(groups) > 1 || groups[0].Profile != "" || r.Disaggregated()) {
+			err = fmt.Errorf("%s: group %d (%s): %w", name, i+1, groups[i], err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		fleet = append(fleet, g)
+	}
+	return fleet, nil
+}
+
+// under returns the run's settings as an engine dictionary changes them.
+func (r *Run) under(args []Given) *Run {
+	own := *r
+	for i := range args {
+		s := args[i].Setting
+		v, ok := s.Kind.Parse(args[i].Text)
+		if !ok {
+			panic("settings: a dictionary's value that was checked cannot be read: " + s.Name)
+		}
+		store(s.Ref(&own), v)
+		if s.Dict == "engine.timing_model" {
+			own.Profile = ""
+		}
+	}
+	return &own
+}
+
+// transfer says how workers send KV.
+func (r *Run) transfer() sim.Transfer {
+	t := sim.Transfer{MissingOnly: r.TransferMissing}
+	if r.TransferGBPerSecond != nil {
+		t.GBPerSecond = *r.TransferGBPerSecond
+	}
+	if r.TransferBytesPerToken != nil {
+		t.BytesPerToken = *r.TransferBytesPerToken
+	}
+	return t
+}
+
+// settlePools reads the pools' engine dictionaries, checks that the pools go
+// together and fixes what follows from the kind of engine.
+func (r *resolution) settlePools() error {
+	run := &r.Run
+	if err := r.checkPools(); err != nil {
+		return err
+	}
+	var err error
+	if run.prefillArgs, err = r.poolArgs("prefill-engine-args", run.PrefillArgs, "prefill"); err != nil {
+		return err
+	}
+	if run.decodeArgs, err = r.poolArgs("decode-engine-args", run.DecodeArgs, "decode"); err != nil {
+		return err
+	}
+	size, _ := r.table.Lookup("block-size")
+	if r.origins[size].Layer == FromDefault {
+		run.Engine.BlockSize = engine.DefaultsOf(run.Engine.Backend).BlockSize
+	}
+	if b := run.Engine.BlockSize; b < 2 && run.Engine.Backend != engine.SGLang {
+		return fmt.Errorf("block-size: found %d (%s), expected at least 2 tokens with the engine %v", b, r.origins[size], run.Engine.Backend)
+	}
+	return nil
+}
+
+// checkPools checks which workers were given.
+func (r *resolution) checkPools() error {
+	run := &r.Run
+	apart := len(run.PrefillWorkers) > 0 || len(run.DecodeWorkers) > 0 || run.PrefillArgs != "" || run.DecodeArgs != ""
+	if apart && r.OnCommandLine("workers") {
+		return fmt.Errorf("workers: found together with workers or engine arguments of prefill or decode pools, expected one or the other")
+	}
+	if apart { // a pool that is not sized has one worker
+		for _, pool := range []*[]WorkerGroup{&run.PrefillWorkers, &run.DecodeWorkers} {
+			if len(*pool) == 0 {
+				*pool = []WorkerGroup{{Count: 1}}
+			}
+		}
+	}
+	for _, name := range []string{"kv-transfer-bandwidth", "kv-transfer-bytes-per-token", "kv-transfer-timing-mode"} {
+		if !apart && r.OnCommandLine(name) {
+			r.Warn("%s has no effect without prefill-workers: nothing is transferred", name)
+		}
+	}
+	return nil
+}
+
+// poolArgs reads the engine dictionary of a pool. What all workers share holds
+// for the other pool too.
+func (r *resolution) poolArgs(flag, text, role string) ([]Given, error) {
+	list, err := r.table.dictionary(flag, text)
+	if err != nil {
+		return nil, err
+	}
+	var own []Given
+	for i := range list {
+		g := &list[i]
+		v, ok := g.Setting.Kind.Parse(g.Text)
+		if !ok {
+			return nil, r.unreadable(g)
+		}
+		switch {
+		case g.Setting.Dict == "engine.worker_type":
+			if v.Text != role {
+				return nil, g.problem(show(v.Text), role)
+			}
+		case g.Setting.Support != Honoured:
+			def, _ := g.Setting.Kind.Parse(g.Setting.Default)
+			if v.None || v.Text == def.Text {
+				continue
+			}
+			if err := r.without(g); err != nil {
+				return nil, err
+			}
+		case g.Setting.Name == "block-size" || g.Setting.Name == "engine-type":
+			if err := r.sharedByPools(g, v); err != nil {
+				return nil, err
+			}
+		default:
+			own = append(own, *g)
+		}
+	}
+	return own, nil
+}
+
+// sharedByPools takes a value that both pools must have.
+func (r *resolution) sharedByPools(g *Given, v Value) error {
+	s := g.Setting
+	if o := r.origins[s]; o.Layer != FromDefault {
+		if have := s.Get(&r.Run); have.Text != v.Text {
+			return g.problem(show(v.Text), fmt.Sprintf("%s as the %s says: both pools share it", have.Text, o))
+		}
+		return nil
+	}
+	store(s.Ref(&r.Run), v)
+	r.origins[s] = g.Origin
+	return nil
+}

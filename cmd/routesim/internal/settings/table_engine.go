@@ -1,0 +1,100 @@
+package settings
+
+import "routesim/sim/engine"
+
+// rankRows are the settings of data-parallel ranks, which a group of workers may
+// have of its own.
+func rankRows() []Setting {
+	return []Setting{{
+		Name: "data-parallel-size", Aliases: []string{"dp-size"}, Group: Fleet, Default: "1", Unit: "ranks", Dict: "dp_size",
+		Kind: Int{Min: 1, Max: 65535},
+		Help: "Data-parallel ranks of a worker. Each has a scheduler, a KV pool and GPUs of its own, of the size that the other settings say, and is a target of the router's; the ranks of a worker make their passes together.",
+		Ref:  func(r *Run) any { return &r.Engine.DPSize },
+	}}
+}
+
+// sglangRows are the settings that only SGLang's scheduler has.
+func sglangRows() []Setting {
+	return []Setting{
+		{
+			Name: "schedule-policy", Group: Fleet, Default: "fifo", Dict: "engine.sglang.schedule_policy",
+			Kind: Choice{Words: []string{"fifo", "lpm"}, Also: map[string]string{"fcfs": "fifo"}},
+			Help: "SGLang: order of the queue, first come or longest prefix match.",
+			Ref:  func(r *Run) any { return &r.Engine.SGLang.LPM },
+		}, {
+			Name: "max-prefill-tokens", Group: Fleet, Default: "16384", Unit: "tokens", Dict: "engine.sglang.max_prefill_tokens", Kind: tokens,
+			Help: "SGLang: new tokens of one prefill pass.",
+			Ref:  func(r *Run) any { return &r.Engine.SGLang.MaxPrefillTokens },
+		}, {
+			Name: "chunked-prefill-size", Group: Fleet, Default: "8192", Unit: "tokens", Dict: "engine.sglang.chunked_prefill_size", Kind: tokens,
+			Help: "SGLang: tokens of one prefill pass, a multiple of the block size; longer prompts are cut. The ranks of a worker share it.",
+			Ref:  func(r *Run) any { return &r.Engine.SGLang.ChunkedPrefillSize },
+		}, {
+			Name: "clip-max-new-tokens", Group: Fleet, Default: "4096", Unit: "tokens", Dict: "engine.sglang.clip_max_new_tokens", Kind: tokens,
+			Help: "SGLang: tokens of an output that admission sets aside at most.",
+			Ref:  func(r *Run) any { return &r.Engine.SGLang.ClipMaxNewTokens },
+		}, {
+			Name: "schedule-conservativeness", Group: Fleet, Default: "1", Dict: "engine.sglang.schedule_conservativeness", Kind: nonNegative,
+			Help: "SGLang: scales the share of running requests' outputs that admission sets aside.",
+			Ref:  func(r *Run) any { return &r.Engine.SGLang.ScheduleConservativeness },
+		},
+	}
+}
+
+// transferRows are the settings of KV transfers between pools.
+func transferRows() []Setting {
+	return []Setting{
+		{
+			Name: "kv-transfer-bandwidth", Group: Pools, Default: None, Unit: "GB/s", Dict: "engine.kv_transfer_bandwidth", Kind: positive.optional(),
+			Help: "Rate (10^9 bytes per second) at which a prefill worker sends a prompt's KV to a decode worker. none: in no time.",
+			Ref:  func(r *Run) any { return &r.TransferGBPerSecond },
+		}, {
+			Name: "kv-transfer-bytes-per-token", Aliases: []string{"kv-bytes-per-token"}, Group: Pools, Default: None, Unit: "bytes",
+			Dict: "engine.kv_transfer_bytes_per_token", Kind: positive.optional(),
+			Help: "Bytes of KV per token that are sent. none: nothing, in no time.",
+			Ref:  func(r *Run) any { return &r.TransferBytesPerToken },
+		}, {
+			Name: "kv-transfer-timing-mode", Group: Pools, Default: "full_prompt", Dict: "engine.kv_transfer_timing_mode",
+			Kind: Choice{Words: []string{"full_prompt", "destination_missing"}},
+			Help: "What is sent: the whole prompt, or only the blocks that the decode worker lacks.",
+			Ref:  func(r *Run) any { return &r.TransferMissing },
+		},
+	}
+}
+
+// disaggRows are the settings of prefill and decode pools.
+func disaggRows() []Setting {
+	args := Word{What: "a JSON object or the path of a JSON file", Hint: "JSON", Optional: true}
+	return []Setting{
+		{
+			Name: "prefill-workers", Aliases: []string{"num-prefill-workers"}, Group: Pools, Default: None, Kind: FleetKind{Optional: true},
+			Help: "Disaggregated serving: the workers that compute prompts, written as --workers is. Excludes --workers; without --decode-workers there is one of those.",
+			Ref:  func(r *Run) any { return &r.PrefillWorkers },
+		}, {
+			Name: "decode-workers", Aliases: []string{"num-decode-workers"}, Group: Pools, Default: None, Kind: FleetKind{Optional: true},
+			Help: "Disaggregated serving: the workers that take computed prompts over and generate. Without --prefill-workers there is one of those.",
+			Ref:  func(r *Run) any { return &r.DecodeWorkers },
+		}, {
+			Name: "prefill-engine-args", Group: Pools, Default: None, Kind: args,
+			Help: "Engine dictionary of Dynamo's replay for the prefill workers; settings that a group has of its own win. Makes serving disaggregated.",
+			Ref:  func(r *Run) any { return &r.PrefillArgs },
+		}, {
+			Name: "decode-engine-args", Group: Pools, Default: None, Kind: args,
+			Help: "The same for the decode workers.",
+			Ref:  func(r *Run) any { return &r.DecodeArgs },
+		},
+	}
+}
+
+// engineTypeRow is the kind of engine, which all workers share.
+func engineTypeRow() Setting {
+	var words []string
+	for _, b := range []engine.Backend{engine.VLLM, engine.TRTLLM, engine.SGLang} {
+		words = append(words, b.String())
+	}
+	return Setting{
+		Name: "engine-type", Aliases: []string{"backend"}, Group: Fleet, Default: words[0], Dict: "engine.backend", Kind: Choice{Words: words},
+		Help: "Inference engine whose scheduler the workers have. It decides the default of --block-size (vllm 64, trtllm 32, sglang 1) and must be that of the profile.",
+		Ref:  func(r *Run) any { return &r.Engine.Backend },
+	}
+}
