@@ -115,7 +115,7 @@ func (o *sweepOptions) readFrom(p *sweepPlan) (*savedSweep, error) {
 	if o.recorder.Given, err = o.table.Saved(o.from, saved.Base); err != nil {
 		return nil, err
 	}
-	o.noEnv, o.seeds, o.objective, o.target = true, len(saved.Seeds), saved.Objective, saved.SLA.Target
+	o.noEnv, o.seeds, o.objective, o.target = true, len(saved.Seeds), saved.Objective, percent(saved.SLA.Target)
 	if len(p.paths) == 0 {
 		p.paths = saved.TracePaths
 	}
@@ -138,7 +138,7 @@ func (p *sweepPlan) describe(saved *savedSweep, design *sweep.Design) error {
 	r := p.base.settings
 	s := &sweepdata.Sweep{
 		Version: programVersion(), TracePaths: p.paths, Base: map[string]any{}, Profiles: p.base.profiles,
-		SLA:     sweepdata.SLA{TTFT: orZero(r.Run.SLATTFTMS), ITL: orZero(r.Run.SLAITLMS), E2E: orZero(r.Run.SLAE2EMS), Target: p.o.target},
+		SLA:     sweepdata.SLA{TTFT: orZero(r.Run.SLATTFTMS), ITL: orZero(r.Run.SLAITLMS), E2E: orZero(r.Run.SLAE2EMS), Target: p.o.target / 100},
 		Default: -1, Reference: -1, Design: gridDesign, Requests: sweepdata.RequestsOf(p.base.trace),
 	}
 	p.data = s
@@ -195,7 +195,7 @@ func (p *sweepPlan) setObjective() error {
 		return fmt.Errorf("--objective: found %s without an SLA, expected --sla-ttft-ms, --sla-itl-ms or --sla-e2e-ms with it", s.Objective)
 	}
 	if s.SLA.Target > 0 && !bounded {
-		return fmt.Errorf("--sla-target: found %v without an SLA, expected --sla-ttft-ms, --sla-itl-ms or --sla-e2e-ms with it", s.SLA.Target)
+		return fmt.Errorf("--sla-target: found %v without an SLA, expected --sla-ttft-ms, --sla-itl-ms or --sla-e2e-ms with it", percent(s.SLA.Target))
 	}
 	return nil
 }
@@ -451,3 +451,6 @@ func profilesOf(r *settings.Run) (names []string) {
 	}
 	return names
 }
+
+// percent is a share in %, as it was typed.
+func percent(share float64) float64 { return math.Round(share*1e8) / 1e6 }

@@ -77,12 +77,7 @@ func (d *data) defaultLoad(axis int) string {
 
 // target returns the share of requests in % that shall keep within the SLA, 0
 // for none.
-func (d *data) target() float64 {
-	if t := d.s.SLA.Target; t > 0 && t <= 1 {
-		return 100 * t
-	}
-	return d.s.SLA.Target
-}
+func (d *data) target() float64 { return 100 * d.s.SLA.Target }
 
 // slo writes the bounds: TTFT 2 s and ITL 40 ms.
 func (d *data) slo() string {
