@@ -9,7 +9,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tools under testdata are not part of ./... and are named where they count.
 TOOLS = ./testdata/bench/... ./testdata/tools/... ./testdata/mutants/...
 
-.PHONY: all build demo test properties race fuzz bench parity gate gate-proof lint staticcheck clean
+.PHONY: all build demo test properties race fuzz bench parity gate gate-quick gate-proof lint staticcheck clean
 
 all: build
 
@@ -51,6 +51,10 @@ parity: build
 # The suite of the gate on routesim itself.
 gate: build
 	bin/routesim gate --suite testdata/gate/gate.yaml
+
+# The proof below in short: each mutant on the one scenario that is to catch it.
+gate-quick:
+	$(GO) run ./testdata/mutants -quick -offsets 10
 
 # Shows that the gate notices faults and that luck does not trip it; takes some
 # ten minutes and writes its table into testdata/mutants/README.md.
