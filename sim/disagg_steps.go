@@ -95,9 +95,7 @@ func (d *disagg) prefillEnded(w int) {
 
 // refused ends a request that its prefill worker can never run.
 func (d *disagg) refused(h *handoff) {
-	h.freed = true
-	d.front.Free(&h.req)
-	d.drainPrompts()
+	d.do(release, h)
 	if h.target >= 0 {
 		d.do(cancel, h)
 	}
@@ -196,14 +194,18 @@ func (d *disagg) activate(h *handoff) {
 	d.tryReserve(int(h.target))
 }
 
-// release frees a prompt's blocks on its prefill worker.
+// release frees a prompt's blocks on its prefill worker, or only its booking
+// where the worker refused it.
 func (d *disagg) release(h *handoff) {
 	w := d.prefill.workers[h.source]
-	w.Release(&h.pre, d.now)
-	if h.activated {
+	if h.held {
+		w.Release(&h.pre, d.now)
+	}
+	switch {
+	case h.activated:
 		d.res.Handoffs[h.pre.Row].Released = d.now
-	} else {
-		d.router.Free(&h.q.req)
+	case h.held:
+		d.router.Free(&h.q.req) // it failed
 	}
 	h.freed = true
 	d.front.Free(&h.req)

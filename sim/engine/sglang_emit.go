@@ -98,7 +98,7 @@ func (w *Worker) setAside(pages int32) bool {
 // the pass's end.
 func (w *Worker) decodeSGLang() (emit func()) {
 	g := w.sg
-	w.dropSilentSGLang()
+	silent := w.takeSilent()
 	growth := w.growth(w.running)
 	for growth > g.free+g.tree.evictable && len(w.running) > 1 {
 		w.retract()
@@ -109,7 +109,13 @@ func (w *Worker) decodeSGLang() (emit func()) {
 	} else {
 		g.relax(1)
 	}
-	if len(w.running) == 0 || !w.setAside(growth) {
+	room := len(w.running) > 0 && w.setAside(growth)
+	// What the finished ones give back comes too late for the others.
+	for _, s := range silent {
+		w.leave(s)
+		w.signals = append(w.signals, Signal{s, DoneSilently})
+	}
+	if !room {
 		return func() {}
 	}
 	for _, s := range w.running {
@@ -121,19 +127,19 @@ func (w *Worker) decodeSGLang() (emit func()) {
 	return func() { w.grow(g.batch, growth) }
 }
 
-// dropSilentSGLang lets go the requests that have no token to produce.
-func (w *Worker) dropSilentSGLang() {
+// takeSilent takes the requests off the batch that have no token to produce.
+func (w *Worker) takeSilent() (silent []*Seq) {
 	kept := w.running[:0]
 	for _, s := range w.running {
 		if s.remaining(w.MaxModelLen) == 0 {
-			w.leave(s)
-			w.signals = append(w.signals, Signal{s, DoneSilently})
+			silent = append(silent, s)
 			continue
 		}
 		kept = append(kept, s)
 	}
 	clear(w.running[len(kept):])
 	w.running = kept
+	return silent
 }
 
 // retract takes the running request with the fewest tokens off the batch and
