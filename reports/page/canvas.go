@@ -200,7 +200,7 @@ type entry struct {
 // legend draws entries side by side from x on, in as many rows as they need,
 // and returns the height used.
 func (c *canvas) legend(x, right float64, list []entry) float64 {
-	at, y := x, 11.0
+	at, y := x, 13.0
 	for _, e := range list {
 		w := 38 + width(e.text, 12.5)
 		if at > x && at+w > right {

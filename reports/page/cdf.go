@@ -177,7 +177,11 @@ func (m *model) cdf(k int, all map[int]*distribution) *canvas {
 		if x.at(s)+dx+width(text, 12.5) > b.r {
 			anchor, dx = "end", -5
 		}
-		c.text("goal", anchor, x.at(s)+dx, b.b-8, 0, text)
+		y := b.b - 8
+		if m.early(k, s, me.Scale, all) {
+			y = b.t + 13
+		}
+		c.text("goal", anchor, x.at(s)+dx, y, 0, text)
 	}
 	grid := shares()
 	curves := m.curves()
@@ -188,6 +192,16 @@ func (m *model) cdf(k int, all map[int]*distribution) *canvas {
 	}
 	c.name = fmt.Sprintf("Share of requests by %s.", familyTitle(f))
 	return c
+}
+
+// early tells whether a bound, in the unit shown, lies before the median of the
+// first curve: there is room above the curve then, and below it otherwise.
+func (m *model) early(k int, bound, unit float64, all map[int]*distribution) bool {
+	list := m.curves()
+	if len(list) == 0 || all[list[0].p] == nil || all[list[0].p][k] == nil {
+		return false
+	}
+	return bound < all[list[0].p][k][slices.Index(shares(), 0.5)]*unit
 }
 
 // cdfPath runs along a distribution, cut at the ends of the axis.

@@ -47,7 +47,7 @@ func (m *model) data(all map[int]*distribution, runs []*strips) (template.JS, er
 	field("vals", m.vals)
 	field("outside", m.outside())
 	field("added", m.addedPoints())
-	field("val", m.columns(func(p, k int) string { return encode(m.shown(p, k), m.m[k].Kind) }))
+	field("val", m.columns(func(p, k int) string { return exact(m.shown(p, k)) }))
 	field("chg", m.columns(func(p, k int) string {
 		if t, ok := m.moved(p, k); ok {
 			return strconv.FormatInt(t, 10)
@@ -73,6 +73,14 @@ func (m *model) data(all map[int]*distribution, runs []*strips) (template.JS, er
 	field("strips", stripRows(runs))
 	b.WriteString("}")
 	return template.JS(b.String()), nil
+}
+
+// exact writes a value with all its digits, null where there is none.
+func exact(v float64) string {
+	if math.IsNaN(v) {
+		return "null"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 func orEmpty(v []int) []int {

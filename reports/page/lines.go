@@ -67,6 +67,9 @@ func lines(s *lineSpec) *canvas {
 	ys := y.ticks(6)
 	a := box{left(ys), s.w - 12, top, s.h - 44}
 	y.a, y.b = a.b, a.t
+	if n, alike := identical(s.list); n > 1 && alike && !s.fixed {
+		c.text("tk", "middle", (a.l+a.r)/2, a.t+14, 0, fmt.Sprintf("all %d values identical", n))
+	}
 	places := s.x.places(a.l+10, a.r-10)
 	c.frame(a, knobTicks(s.x), func(v float64) float64 { return places[int(v)] }, y, ys, s.x.label(), s.title)
 	for i := len(s.list) - 1; i >= 0; i-- {
@@ -108,6 +111,25 @@ func (c *canvas) series(l *series, places []float64, y scale, a box) {
 			c.draw("circle", "dt d"+n, "cx", places[p.at], "cy", y.at(p.v), "r", 3.2, "data-p", p.p)
 		}
 	}
+}
+
+// identical counts the values of all series, and tells whether they are alike.
+func identical(list []series) (n int, alike bool) {
+	first := math.NaN()
+	alike = true
+	for _, l := range list {
+		for _, p := range l.samples {
+			if p.off || math.IsNaN(p.v) {
+				continue
+			}
+			if n == 0 {
+				first = p.v
+			}
+			n++
+			alike = alike && p.v == first
+		}
+	}
+	return n, alike
 }
 
 func banded(l *series) bool {
@@ -163,7 +185,7 @@ func (m *model) slice(v *view) *canvas {
 		p, line int
 		part    string
 	}{{v.chosen, 3, "selected"}, {m.v.Chosen, 1, "chosen"}, {m.v.Default, 0, "default"}} {
-		if k.p < 0 || k.part == "selected" && (k.p == m.v.Chosen || k.p == m.v.Default) {
+		if k.p < 0 || k.p == m.v.Default && k.part == "chosen" || k.part == "selected" && (k.p == m.v.Chosen || k.p == m.v.Default) {
 			continue
 		}
 		name := m.heldName(v.along, m.vals[k.p])
@@ -222,7 +244,7 @@ func (m *model) family(id string, metric int) *canvas {
 func (m *model) held() []int {
 	for _, p := range []int{m.v.Chosen, m.v.Default, m.v.Best} {
 		if p >= 0 && p < len(m.vals) {
-			out := append([]int(nil), m.vals[p]...)
+			out := append([]int{}, m.vals[p]...)
 			for a := range out {
 				out[a] = max(out[a], 0)
 			}

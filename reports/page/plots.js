@@ -46,7 +46,7 @@ function bounds(p, k) {
 }
 function pointName(p) {
 	const n = D.names[p], part = p === DEF && p === CHO ? 'default, kept' : p === DEF ? 'default' : p === CHO ? 'chosen' : p === ALT ? 'alternative' : '';
-	return part && n !== part ? (n ? `${n} (${part})` : part) : n;
+	return joined(n, part);
 }
 
 // Scales
@@ -148,7 +148,7 @@ class Canvas {
 		else this.el('circle', role ? 'mf' : 'm', {cx: x, cy: y, r: role ? 4.5 : 3, ...d});
 	}
 	legend(x, right, list) {
-		let cx = x, y = 11;
+		let cx = x, y = 13;
 		for (const [line, text] of list) {
 			const cls = line < 0 ? 'slo' : 'ln l' + line, w = 38 + width(text, 12.5);
 			if (cx > x && cx + w > right) { cx = x; y += 18; }
@@ -173,14 +173,12 @@ const knobTicks = axis => axis.values.map((v, i) => [i, shorten(v, 18)]);
 function roleOf(p, front) { return p !== DEF && (p === CHO || p === ALT) ? 4 : p === DEF ? 3 : p === REF ? 2 : front && front[p] ? 1 : 0; }
 
 // The map
-function pointAt(vals) {
-	let found = -1;
-	for (let p = 0; p < D.vals.length; p++) {
-		if (p === REF && D.added.includes(p)) continue;
-		if (D.live.every(a => D.vals[p][a] === vals[a]) && (found < 0 || D.status[found] === 'd' && D.status[p] !== 'd')) found = p;
-	}
-	return found;
-}
+const POINTS = {}, key = vals => D.live.map(a => vals[a]).join();
+D.vals.forEach((v, p) => {
+	const k = key(v);
+	if (!(p === REF && D.added.includes(p)) && (!(k in POINTS) || D.status[POINTS[k]] === 'd' && D.status[p] !== 'd')) POINTS[k] = p;
+});
+const pointAt = vals => POINTS[key(vals)] ?? -1;
 function cellOf(p, k, asChange, lo, hi) {
 	if (p < 0) return ['no', '·'];
 	const s = {f: ['no', '✕'], n: ['no', '·'], s: ['sat', 'sat.'], i: ['sat', 'inc.']}[D.status[p]];
@@ -254,7 +252,8 @@ function lines(o) {
 	if (o.target) keys.push([-1, `target ${pretty(String(o.target))}${HARD}%`]);
 	const top = (keys.length ? c.legend(44, o.w, keys) + 8 : 8) + (off ? 12 : 0);
 	const ys = ticks({lo, hi}, 6), a = {l: left(ys), r: o.w - 12, t: top, b: o.h - 44}, y = scale(lo, hi, a.b, a.t);
-	const at = places(o.axis, a.l + 10, a.r - 10);
+	const at = places(o.axis, a.l + 10, a.r - 10), n = seen.filter((v, i) => i % 3 === 0 && !nan(v));
+	if (!o.fixed && n.length > 1 && n.every(v => v === n[0])) c.text('tk', 'middle', (a.l + a.r) / 2, a.t + 14, 0, `all ${n.length} values identical`);
 	c.frame(a, knobTicks(o.axis), i => at[i], y, ys, o.axis.label, o.title);
 	for (const l of [...o.list].reverse()) {
 		const good = l.samples.filter(s => !s.off && !nan(s.v));
@@ -275,7 +274,7 @@ const joined = (name, part) => part && name !== part ? (name ? `${name} (${part}
 function seriesOf(a, k, list) {
 	const seen = new Set(), out = [];
 	for (const [p, line, part] of list) {
-		if (p < 0) continue;
+		if (p < 0 || p === DEF && part === 'chosen') continue;
 		const name = heldName(a, D.vals[p]);
 		if (seen.has(name)) continue;
 		seen.add(name);
@@ -417,7 +416,7 @@ function cdf(k, extra) {
 	if (s > lo && s < hi) {
 		const text = 'SLO ' + pretty(String(s)) + HARD + m.unit, over = x.at(s) + 5 + width(text, 12.5) > b.r;
 		c.line('slo', x.at(s), b.t, x.at(s), b.b);
-		c.text('goal', over ? 'end' : 'start', x.at(s) + (over ? -5 : 5), b.b - 8, 0, text);
+		c.text('goal', over ? 'end' : 'start', x.at(s) + (over ? -5 : 5), s < quantiles(list[0][0], k)?.[D.shares.indexOf(0.5)] ? b.t + 13 : b.b - 8, 0, text);
 	}
 	if (extra >= 0 && !list.some(l => l[0] === extra)) list.push([extra, 4]);
 	for (const [p, line] of [...list].reverse()) {

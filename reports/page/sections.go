@@ -205,7 +205,7 @@ func (m *model) goodput() figure {
 		p, line int
 		part    string
 	}{{m.v.Chosen, 1, "chosen"}, {m.v.Alternative, 3, "alternative"}, {m.v.Default, 0, "default"}} {
-		if l.p < 0 || seen[m.heldName(a, m.vals[l.p])] {
+		if l.p < 0 || l.p == m.v.Default && l.part == "chosen" || seen[m.heldName(a, m.vals[l.p])] {
 			continue
 		}
 		name := m.heldName(a, m.vals[l.p])

@@ -30,7 +30,8 @@ var (
 	tabs  context.Context // of the browser
 )
 
-// TestMain makes the pages and starts the browser. It fails where there is none.
+// TestMain makes the pages, unless ROUTESIM_READY names a folder that has them,
+// and starts the browser. It fails where there is none.
 func TestMain(m *testing.M) {
 	code, err := setUp(m)
 	if err != nil {
@@ -45,12 +46,14 @@ func setUp(m *testing.M) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("chromium: not found; install Debian's package chromium")
 	}
-	if pages, err = os.MkdirTemp("", "pages"); err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(pages)
-	if err := makePages(); err != nil {
-		return 0, err
+	if pages = os.Getenv("ROUTESIM_READY"); pages == "" {
+		if pages, err = os.MkdirTemp("", "pages"); err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(pages)
+		if err := makePages(); err != nil {
+			return 0, err
+		}
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true))
 	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -70,7 +73,7 @@ func makePages() error {
 	real := filepath.Join(pages, "real")
 	for _, c := range [][]string{
 		{"go", "test", "-count=1", "-run", "^TestPages$", "./reports/page"},
-		{"go", "run", "./cmd/routesim", "sweep", "testdata/traces/mooncake_conversation.jsonl.zst", "--no-env", "-q", "--workers", "2", "--max-sim-time-ms", "500000",
+		{"go", "run", "./cmd/routesim", "sweep", "testdata/traces/mooncake_conversation.jsonl.zst", "--no-env", "-q", "--workers", "6", "--max-sim-time-ms", "500000",
 			"--vary", "router-kv-overlap-score-credit=0,0.5,1,2", "--vary", "router-prefill-load-scale=0.5,1,4", "--sla-ttft-ms", "2000", "--seeds", "6", "-o", real},
 	} {
 		cmd := exec.Command(c[0], c[1:]...)

@@ -285,7 +285,7 @@ func meansOf(t *testing.T, path string) map[string]map[string]float64 {
 	}
 	sums, n := map[string]map[string]float64{}, map[string]float64{}
 	for _, r := range rows[1:] {
-		if i, ok := at["role"]; ok && r[i] == "reference" {
+		if r[at["added"]] == "round-robin" || r[at["fresh"]] != "" && r[at["fresh"]] != "false" && r[at["fresh"]] != "0" {
 			continue
 		}
 		key := r[axisColumn(t, at, "router-kv-overlap-score-credit")] + "/" + r[axisColumn(t, at, "router-prefill-load-scale")]
@@ -439,8 +439,8 @@ func TestThousandPoints(t *testing.T) {
 	var ms float64
 	b.eval(`(() => { redraw(); const t = performance.now(); for (let i = 0; i < 5; i++) redraw(); return (performance.now() - t) / 5; })()`, &ms)
 	t.Logf("a redraw takes %.0f ms", ms)
-	if ms > 250 {
-		t.Errorf("a redraw takes %.0f ms, expected at most 250 on a busy machine", ms)
+	if ms > 500 {
+		t.Errorf("a redraw takes %.0f ms, expected at most 500 even on a busy machine", ms)
 	}
 	b.clean()
 }
