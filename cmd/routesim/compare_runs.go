@@ -16,8 +16,8 @@ import (
 
 // The files that folders of results are told by.
 const (
-	runSummaryFile = "summary.json"
-	sweepConfigFile   = sweepdata.ConfigFile
+	runSummaryFile  = "summary.json"
+	sweepConfigFile = sweepdata.ConfigFile
 )
 
 // kindOfResults tells what a folder holds: a runSummaryFile, a sweepConfigFile or neither.
