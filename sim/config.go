@@ -63,6 +63,8 @@ type Config struct {
 	// with ResetStates their index of KV events too.
 	RestartAtMS *float64
 	ResetStates bool
+	// Faults take workers away for a time.
+	Faults []Fault
 	// ExpectedOutput gives every request its recorded answer length as the
 	// expected one.
 	ExpectedOutput bool
@@ -166,6 +168,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Concurrency < 0 {
 		return fmt.Errorf("replay-concurrency: found %d, expected at least 1", c.Concurrency)
+	}
+	if err := c.checkFaults(); err != nil {
+		return err
 	}
 	if !(c.EventLoss >= 0 && c.EventLoss <= 1) {
 		return fmt.Errorf("kv-event-loss: found %v, expected a number from 0 to 1", c.EventLoss)

@@ -40,6 +40,7 @@ func (s *simulation) newRouters(block int32) {
 		}
 	}
 	s.timed = s.cfg.Router.Live != nil
+	s.faults = s.cfg.faultEvents()
 	s.restart = math.Inf(1)
 	if at := s.cfg.RestartAtMS; at != nil {
 		s.restart = *at
@@ -138,7 +139,7 @@ func (s *simulation) turnAway(q *request) {
 
 // nextTimer returns when a router has to be looked at though nothing happens.
 func (s *simulation) nextTimer() float64 {
-	at := s.restart
+	at := min(s.restart, s.nextFault())
 	if s.replicas.on && s.waiting() > 0 {
 		at = min(at, s.replicas.next())
 	}
@@ -171,6 +172,7 @@ func (s *simulation) fireTimers() {
 	if s.now >= s.restart {
 		s.restartRouters()
 	}
+	s.strike()
 	s.deliverSync()
 	for _, r := range s.fronts {
 		if r.NextTimer() > s.now {

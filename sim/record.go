@@ -146,6 +146,9 @@ func (s *simulation) sumUp(out []Worker, workers []*engine.Worker, extra []worke
 	res := s.res
 	for i, w := range workers {
 		st := w.Stats(s.now)
+		if pool != PrefillPool {
+			st = s.addGone(i, st)
+		}
 		out[i] = Worker{
 			Requests: extra[i].requests, InputTokens: extra[i].input,
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,

@@ -29,11 +29,13 @@ type simulation struct {
 	router *router.Router   // of the first frontend
 	fronts []*router.Router // of all frontends
 
-	nextFront int     // where the next request arrives
-	listen    bool    // some worker publishes KV events that some router wants
-	timed     bool    // routers have timers
-	reports   bool    // routers want to know the workers' KV usage
-	restart   float64 // ms, when the routers restart, +Inf = never
+	nextFront int                // where the next request arrives
+	listen    bool               // some worker publishes KV events that some router wants
+	timed     bool               // routers have timers
+	reports   bool               // routers want to know the workers' KV usage
+	restart   float64            // ms, when the routers restart, +Inf = never
+	faults    []faultEvent       // to come, by time
+	gone      [][]*engine.Worker // by rank: engines that crashed
 	replicas  replicas
 	delivered int   // workers up to this one have delivered what ends at now
 	failed    error // of a router; ends the run

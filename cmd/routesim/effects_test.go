@@ -75,6 +75,7 @@ func effects() map[string]effect {
 		"encoder-cuda-to-cpu-ratio":            {[]string{"--router-mode=device-aware-weighted", "--workers=2,2@device=cpu"}, []string{"--encoder-cuda-to-cpu-ratio=1"}, false},
 		"router-session-affinity-ttl-secs":     {live, []string{"--router-session-affinity-ttl-secs=60"}, false},
 		"router-session-affinity-mode":         {[]string{"--router-session-affinity-ttl-secs=60", "--active-prefill-tokens-threshold=200"}, []string{"--router-session-affinity-mode=soft"}, false},
+		"faults":                               {live, []string{"--faults=crash:1@100-400,drain:2@200"}, false},
 		"frontends":                            {live, []string{"--frontends=3"}, false},
 		"router-replica-sync":                  {[]string{"--frontends=3"}, []string{"--router-replica-sync"}, false},
 		"replica-sync-delay-ms":                {[]string{"--frontends=3", "--router-replica-sync"}, []string{"--replica-sync-delay-ms=50"}, false},

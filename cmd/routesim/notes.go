@@ -20,7 +20,7 @@ func semanticsText(r *settings.Resolved) string {
 
 // routerNotes tells what a run's routers turned away, gave up or lost.
 func routerNotes(res *sim.Result) (notes []string) {
-	var refused [router.Filtered + 1]int64
+	var refused [router.WorkerLost + 1]int64
 	for i := range res.Requests {
 		refused[res.Requests[i].Refusal]++
 	}
@@ -28,6 +28,9 @@ func routerNotes(res *sim.Result) (notes []string) {
 		if n := refused[why]; n > 0 {
 			notes = append(notes, fmt.Sprintf("The router turned %s away: %s.", format.Plural(n, "request"), why))
 		}
+	}
+	if n := refused[router.WorkerLost]; n > 0 {
+		notes = append(notes, fmt.Sprintf("%s failed with a crashed worker (faults); the latencies leave them out.", format.Plural(n, "request")))
 	}
 	if n := res.Counters.Expired; n > 0 {
 		notes = append(notes, fmt.Sprintf("The router took %s for dead that was still alive: no token between two scans (active-request-expiry-secs).", format.Plural(n, "request")))

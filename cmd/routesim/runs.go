@@ -150,6 +150,12 @@ func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 	if err != nil {
 		return nil, err
 	}
+	var faults []sim.Fault
+	if s.Faults != "" {
+		if faults, err = sim.ParseFaults(s.Faults); err != nil {
+			return nil, fmt.Errorf("faults: %w", err)
+		}
+	}
 	c := &sim.Config{
 		Router:         s.Router,
 		SLA:            sim.SLA{TTFT: s.SLATTFTMS, ITL: s.SLAITLMS, E2E: s.SLAE2EMS},
@@ -160,7 +166,7 @@ func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 
 		Frontends: s.Frontends, ReplicaSync: s.ReplicaSync, ReplicaSyncDelayMS: s.ReplicaSyncDelayMS,
 		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates,
-		ExpectedOutput: s.ExpectedOutput,
+		ExpectedOutput: s.ExpectedOutput, Faults: faults,
 	}
 	for i := range groups {
 		c.Fleet = append(c.Fleet, groups[i].Group)

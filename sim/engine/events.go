@@ -90,6 +90,13 @@ func (e *Events) postpone(end float64) {
 	}
 }
 
+// Renew returns the stream of an engine that takes this one's place: nothing is
+// under way, and settings and counts go on.
+func (e *Events) Renew(fresh Events) Events {
+	fresh.On, fresh.Lag, fresh.Lost, fresh.Dropped, fresh.batch = e.On, e.Lag, e.Lost, e.Dropped, e.batch
+	return fresh
+}
+
 // sealLossy dates the events of a pass where batches may be lost: never, until
 // a later batch arrives and brings the missed ones along.
 func (e *Events) sealLossy(end float64) {

@@ -202,3 +202,48 @@ func TestLRUHoldsItsRules(t *testing.T) {
 		}
 	})
 }
+
+// TestPurge: a worker that lost its cache is known to hold nothing, also once
+// what ran there has been released; the others keep theirs.
+func TestPurge(t *testing.T) {
+	depths := func(match func([]int32)) [2]int32 {
+		d := make([]int32, 2)
+		match(d)
+		return [2]int32(d)
+	}
+	blocks := []uint32{1, 2, 3}
+	lru := NewLRU([]int32{100, 100})
+	a, b := lru.Acquire(0, blocks, false), lru.Acquire(1, blocks, false)
+	idle := lru.Acquire(0, []uint32{9}, false)
+	lru.Release(idle)
+	lru.Purge(0)
+	lru.Release(a)
+	lru.Release(b)
+	if d := depths(func(d []int32) { lru.Match(blocks, d) }); d != [2]int32{0, 3} || lru.Blocks(0) != 0 {
+		t.Errorf("depths %v and %d blocks on the purged worker, expected 0 and 3, none", d, lru.Blocks(0))
+	}
+	lru.Acquire(0, blocks, false)
+	if lru.Blocks(0) != 3 {
+		t.Error("a purged pool does not fill again")
+	}
+	ttl := NewTTL(2, 3, 1000, 0)
+	ttl.Store(0, blocks, 0)
+	ttl.Store(1, blocks, 0)
+	ttl.Purge(0)
+	if d := depths(func(d []int32) { ttl.Raise(blocks, 1, d) }); d != [2]int32{0, 3} {
+		t.Errorf("depths %v by age, expected 0 and 3", d)
+	}
+	x := NewIndex(2, 0)
+	for w := range int32(2) {
+		x.Set(w, 1, 3)
+	}
+	x.Purge(0)
+	if d := depths(func(d []int32) { x.Match(blocks, d) }); d != [2]int32{0, 3} || x.Blocks() != 3 {
+		t.Errorf("depths %v by events, expected 0 and 3", d)
+	}
+	x.Clear(1, 1, 3)
+	x.Set(0, 1, 1)
+	if d := depths(func(d []int32) { x.Match(blocks, d) }); d != [2]int32{1, 0} {
+		t.Errorf("depths %v after new events, expected 1 and 0", d)
+	}
+}

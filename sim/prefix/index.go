@@ -61,6 +61,13 @@ func (x *Index) Clear(worker int32, block uint32, n int32) {
 	}
 }
 
+// Purge records that worker holds nothing.
+func (x *Index) Purge(worker int32) {
+	for e := int32(0); int(e) < x.nodes.Entries(); e++ {
+		*x.row(e, worker) = 0
+	}
+}
+
 // cut returns the place of block in its node and how many of n blocks from
 // there on lie in the node.
 func (x *Index) cut(block uint32, n int32) (sub uint8, part int32) {

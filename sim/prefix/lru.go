@@ -38,6 +38,7 @@ type blockCopy struct {
 	position int32
 	refs     int32
 	stamp    int64 // epoch of the release that the heap must name
+	doomed   bool  // goes with its last user
 }
 
 // idleCopy is a copy that nobody uses.
@@ -137,6 +138,10 @@ func (x *LRU) Release(l *Lease) {
 		c := &p.copies[id]
 		if c.refs--; c.refs == 0 {
 			c.stamp = p.epoch
+			if c.doomed {
+				p.evict(id)
+				continue
+			}
 			p.push(idleCopy{p.epoch, c.position, id})
 		}
 	}
@@ -169,22 +174,28 @@ func (p *lruPool) reconcile() {
 		if c.refs > 0 || c.stamp != i.epoch {
 			continue // in use again, or released anew
 		}
-		c.stamp = -1
-		list := p.byBlock[c.block]
-		for k, id := range list {
-			if id == i.id {
-				list = append(list[:k], list[k+1:]...)
-				break
-			}
-		}
-		if len(list) == 0 {
-			delete(p.byBlock, c.block)
-		} else {
-			p.byBlock[c.block] = list
-		}
-		p.free = append(p.free, i.id)
-		p.used--
+		p.evict(i.id)
 	}
+}
+
+// evict drops a copy that nobody uses.
+func (p *lruPool) evict(id int32) {
+	c := &p.copies[id]
+	c.stamp = -1
+	list := p.byBlock[c.block]
+	for k, other := range list {
+		if other == id {
+			list = append(list[:k], list[k+1:]...)
+			break
+		}
+	}
+	if len(list) == 0 {
+		delete(p.byBlock, c.block)
+	} else {
+		p.byBlock[c.block] = list
+	}
+	p.free = append(p.free, id)
+	p.used--
 }
 
 func (p *lruPool) push(c idleCopy) {
@@ -221,4 +232,17 @@ func (p *lruPool) pop() idleCopy {
 	}
 	p.idle = h
 	return top
+}
+
+// Purge evicts everything that nobody uses, and what is in use once it is
+// released.
+func (x *LRU) Purge(worker int32) {
+	p := &x.pools[worker]
+	was := p.capacity
+	p.capacity = 0
+	p.reconcile()
+	p.capacity = was
+	for i := range p.copies {
+		p.copies[i].doomed = p.copies[i].refs > 0
+	}
 }

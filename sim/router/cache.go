@@ -110,3 +110,17 @@ func (r *Router) release(b *booking) {
 	}
 	b.lease = nil
 }
+
+// purge forgets what a target was believed to hold. What its running requests
+// hold of a modelled pool goes with them.
+func (b *belief) purge(target int32) {
+	if b.events != nil {
+		b.events.Purge(target)
+	}
+	if b.routed != nil {
+		b.routed.Purge(target)
+	}
+	if b.pools != nil {
+		b.pools.Purge(target)
+	}
+}

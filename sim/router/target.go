@@ -46,9 +46,24 @@ const (
 	Overloaded         // every worker that could serve it is marked as overloaded
 	NoEndpoint         // no worker can serve it
 	Filtered           // the policy's filters left no worker
+	WorkerLost         // it was placed, and its worker crashed
 )
 
 // String says why, for people.
 func (f Refusal) String() string {
-	return [...]string{"accepted", "queue full", "all workers overloaded", "no endpoint", "all workers filtered out"}[f]
+	return [...]string{"accepted", "queue full", "all workers overloaded", "no endpoint", "all workers filtered out", "worker crashed"}[f]
+}
+
+// SetAbsent says that a target is gone or draining and takes no requests, or
+// that it is back.
+func (r *Router) SetAbsent(target int32, absent bool) { r.absent[target] = absent }
+
+// Purge forgets what a target was believed to hold and what it reported.
+func (r *Router) Purge(target int32) {
+	if r.live == nil {
+		return
+	}
+	r.live.reported[target] = 0
+	r.signal(target)
+	r.belief.purge(target)
 }

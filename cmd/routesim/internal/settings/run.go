@@ -60,6 +60,7 @@ type Run struct {
 	ReplicaSyncDelayMS float64
 	EventLoss          float64  // share of batches of KV events
 	RestartAtMS        *float64 // of the routers, nil = never
+	Faults             string   // see sim.FaultForm, "" = none
 	ResetStates        bool     // such a restart begins with an empty index
 
 	WorkerKVEvents  bool

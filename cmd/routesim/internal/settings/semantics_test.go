@@ -33,15 +33,15 @@ func TestLiveOnlySettings(t *testing.T) {
 			t.Errorf("%s: the router is live at the default", s.Name)
 		}
 		_, err := resolveWith(t, Input{}, "--router-semantics=replay", "--"+s.Name+"="+good)
-		if err == nil || !strings.HasPrefix(err.Error(), "--"+s.Name+": found "+good+", expected "+s.Default+" under router-semantics replay") {
+		if err == nil || !strings.HasPrefix(err.Error(), "--"+s.Name+": found "+show(good)+", expected "+s.Default+" under router-semantics replay") {
 			t.Errorf("%s as a flag under replay: %v", s.Name, err)
 		}
 		r = mustResolve(t, Input{ConfigFile: file}, "--router-semantics=replay")
-		wantWarning(t, r, file+":1: "+s.Name+": "+good+" has no effect: only a live router has it")
+		wantWarning(t, r, file+":1: "+s.Name+": "+show(good)+" has no effect: only a live router has it")
 		wantValue(t, r, s.Name, canonical(s, s.Default), "default")
 		for _, name := range s.Env {
 			r = mustResolve(t, Input{Environ: []string{name + "=" + good}}, "--router-semantics=replay")
-			wantWarning(t, r, name+": "+good+" has no effect: only a live router has it")
+			wantWarning(t, r, name+": "+show(good)+" has no effect: only a live router has it")
 		}
 		if s.Router {
 			policy := writeFile(t, "p.yaml", "router:\n  "+s.dynamoField()+": "+good+"\n")

@@ -93,6 +93,9 @@ func sample(t *testing.T, s *Setting) (good, bad string) {
 		if s.Name == "timing" {
 			return "fixed:20,8", "guess"
 		}
+		if s.Name == "faults" {
+			return "crash:0@5-9", "crash"
+		}
 		return "x", ""
 	}
 	t.Fatalf("%s: kind %T has no sample: add one here", s.Name, s.Kind)

@@ -3,6 +3,7 @@ package settings
 import (
 	"math"
 
+	"routesim/sim"
 	"routesim/sim/router"
 )
 
@@ -118,6 +119,10 @@ func sessionRows() []Setting {
 func frontendRows() []Setting {
 	return []Setting{
 		{
+			Name: "faults", Default: None, Kind: Word{What: sim.FaultForm, Hint: "LIST", Optional: true, Check: validFaults},
+			Help: "Times at which workers are not there: " + sim.FaultForm + ". A crash fails the worker's requests and empties its cache; draining lets it finish. Without TO it does not come back.",
+			Ref:  func(r *Run) any { return &r.Faults },
+		}, {
 			Name: "frontends", Default: "1", Kind: Int{Min: 1, Max: 65535},
 			Help: "Number of frontends, each with a router of its own. Requests arrive at them in turn.",
 			Ref:  func(r *Run) any { return &r.Frontends },
@@ -205,4 +210,10 @@ func modeChoice() Choice {
 			"least_loaded": "least-loaded", "device_aware_weighted": "device-aware-weighted",
 		},
 	}
+}
+
+// validFaults reports whether a text is a list of faults.
+func validFaults(text string) bool {
+	_, err := sim.ParseFaults(text)
+	return err == nil
 }
