@@ -1,6 +1,7 @@
 // Command bench times the whole routesim command as a user runs it.
 //
 //	go run ./testdata/bench side-by-side   beside Dynamo's own replay, where installed
+//	go run ./testdata/bench sweep          99 points, beside as many replays of Dynamo's
 //	go run ./testdata/bench scale          from one to a hundred copies of the trace
 //	go run ./testdata/bench grow N         writes N copies of a trace, stdin to stdout
 //
@@ -13,7 +14,7 @@ import (
 	"strconv"
 )
 
-const usage = "usage: go run ./testdata/bench side-by-side [flags] | scale [flags] | grow N <TRACE >LONGER"
+const usage = "usage: go run ./testdata/bench side-by-side [flags] | sweep [flags] | scale [flags] | grow N <TRACE >LONGER"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -29,6 +30,8 @@ func run(args []string) error {
 	switch args[0] {
 	case "side-by-side":
 		return sideBySide(args[1:])
+	case "sweep":
+		return sweep(args[1:])
 	case "scale":
 		return scale(args[1:])
 	case "grow":
