@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRouterScenarios runs every scenario of testdata/router as a user would:
+// each decides otherwise than the base, says so if its router is live, and
+// stands on the folder's page with its grade.
+func TestRouterScenarios(t *testing.T) {
+	t.Chdir(filepath.Join(root, "testdata", "router"))
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := ""
+	n := 0
+	for _, file := range append([]string{"base.yaml"}, files...) {
+		if file == "policies.yaml" || file == "classes.yaml" || file == "base.yaml" && base != "" {
+			continue
+		}
+		trace := "trace.jsonl"
+		for _, line := range strings.Split(string(page), "\n") {
+			if strings.HasPrefix(line, "| `"+file+"` |") {
+				n++
+				if strings.Contains(line, "routes.jsonl") {
+					trace = "routes.jsonl"
+				}
+			}
+		}
+		code, out, errs := command(context.Background(), nil, "replay", "--no-env", "--config", file, "--format=json", trace)
+		if code != 0 {
+			t.Errorf("%s: exit code %d: %s", file, code, errs)
+			continue
+		}
+		var s struct {
+			Completed int `json:"completed_requests"`
+			Routesim  struct {
+				Digest    string `json:"decision_digest"`
+				Semantics string `json:"router_semantics"`
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &s); err != nil {
+			t.Fatal(err)
+		}
+		if base == "" {
+			base = s.Routesim.Digest
+		} else if s.Routesim.Digest == base {
+			t.Errorf("%s: the same decisions as without it", file)
+		}
+		if s.Completed == 0 {
+			t.Errorf("%s: nothing completed", file)
+		}
+		_, table, _ := command(context.Background(), nil, "replay", "--no-env", "--config", file, trace)
+		if live := strings.HasPrefix(table, "router semantics: live, "); live != (s.Routesim.Semantics != "") {
+			t.Errorf("%s: the first line of the output is %q, semantics %q", file, strings.SplitN(table, "\n", 2)[0], s.Routesim.Semantics)
+		}
+	}
+	if n < 25 || n != len(files)-2 {
+		t.Errorf("%d of %d scenarios stand on the page", n, len(files)-2)
+	}
+}
