@@ -127,7 +127,7 @@ func (s *simulation) newWorker(g *Group, index int) *engine.Worker {
 	return engine.NewWorker(g.Engine, engine.Options{
 		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
 		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
-		Observe: observer(c.Sampler, index),
+		Observe: observer(c.Sampler, index), Index: index,
 	})
 }
 

@@ -36,6 +36,19 @@ func readPools(o *dict, c call, engineArgs map[string]any) (fleet, prefill []sim
 	return []sim.Group{d}, []sim.Group{p}, policy
 }
 
+// readDraft reads the settings of speculative decoding.
+func readDraft(e *dict, d *engine.Draft) {
+	d.Tokens = e.integer("aic_nextn", 0)
+	d.Seed = uint64(e.integer("aic_mtp_seed", int32(d.Seed)))
+	if text := e.text("aic_nextn_accept_rates", ""); text != "" {
+		rates, err := engine.ParseAcceptRates(text)
+		if err != nil {
+			e.bad("aic_nextn_accept_rates", text, "up to 5 numbers from 0 to 1, separated by commas")
+		}
+		d.Accept = rates
+	}
+}
+
 // readTransfer reads how a worker sends KV.
 func readTransfer(e *dict) (t sim.Transfer) {
 	t.GBPerSecond = e.float("kv_transfer_bandwidth", 0)
@@ -73,6 +86,7 @@ func readEngine(args, tables map[string]any, role string) (sim.Group, string, er
 		e.bad("preemption_mode", mode, "lifo or fifo")
 	}
 	readSGLang(e, &p)
+	readDraft(e, &p.Draft)
 	o := models.TimingOptions{
 		CapacityTokens:     int64(p.NumGPUBlocks) * int64(p.BlockSize),
 		SpeedupRatio:       e.float("speedup_ratio", 1),
@@ -141,9 +155,6 @@ func readSGLang(e *dict, p *engine.Params) {
 
 // refuseEngine goes through the engine settings that are not modelled.
 func refuseEngine(e *dict) {
-	e.only("aic_nextn", nil, "speculative decoding")
-	e.only("aic_nextn_accept_rates", nil, "speculative decoding")
-	e.only("aic_mtp_seed", 42.0, "speculative decoding")
 	e.only("prefill_schedule_interval", 1.0, "prefill intervals of data-parallel ranks")
 	e.only("prefill_decode_interval", 0.0, "SGLang scheduling")
 	trt := newDict("extra_engine_args.engine.trtllm", e.object("trtllm"))

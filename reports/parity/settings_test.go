@@ -53,8 +53,20 @@ func settingsCases() map[string]settingsCase {
 		"engine": {engine: `{"engine": {"backend": "vllm", "num_gpu_blocks": 100, "block_size": 16, "max_model_len": 99, "max_num_seqs": 4,
 			"max_num_batched_tokens": 128, "enable_prefix_caching": false, "enable_chunked_prefill": false, "preemption_mode": "fifo"}, "dp_size": 1}`,
 			change: func(s *settings) {
-				s.config.Fleet[0].Engine = engine.Params{NumGPUBlocks: 100, BlockSize: 16, MaxModelLen: 99, MaxNumSeqs: 4,
-					MaxNumBatchedTokens: 128, Preemption: engine.FIFO, DPSize: 1}
+				e := &s.config.Fleet[0].Engine
+				e.NumGPUBlocks, e.BlockSize, e.MaxModelLen, e.MaxNumSeqs, e.MaxNumBatchedTokens = 100, 16, 99, 4, 128
+				e.EnablePrefixCaching, e.EnableChunkedPrefill, e.Preemption = false, false, engine.FIFO
+			}},
+		"another engine": {engine: `{"engine": {"backend": "sglang", "block_size": 16, "sglang": {"schedule_policy": "lpm", "max_prefill_tokens": 50,
+			"chunked_prefill_size": 32, "clip_max_new_tokens": 6, "schedule_conservativeness": 0.5}}, "dp_size": 3}`,
+			change: func(s *settings) {
+				e := &s.config.Fleet[0].Engine
+				e.Backend, e.BlockSize, e.DPSize = engine.SGLang, 16, 3
+				e.SGLang = engine.SGLangParams{LPM: true, MaxPrefillTokens: 50, ChunkedPrefillSize: 32, ClipMaxNewTokens: 6, ScheduleConservativeness: 0.5}
+			}},
+		"drafts": {engine: `{"engine": {"aic_nextn": 3, "aic_nextn_accept_rates": "0.5,1", "aic_mtp_seed": 7}}`,
+			change: func(s *settings) {
+				s.config.Fleet[0].Engine.Draft = engine.Draft{Tokens: 3, Accept: [engine.MaxDraft]float64{0.5, 1}, Seed: 7}
 			}},
 		"GPUs": {engine: `{"tensor_parallel_size": 4}`, change: func(s *settings) { s.config.Fleet[0].GPUs = 4 }},
 		"no limits": {engine: `{"engine": {"max_num_seqs": null, "max_num_batched_tokens": null, "max_model_len": null}}`,
@@ -143,7 +155,6 @@ func TestUnsupportedSettingsAreNamed(t *testing.T) {
 		{"options", `{"extra_engine_args": {"engine": {"backend": "tgi"}}}`, `backend "tgi"`},
 		{"engine", `{"engine": {"backend": "trtllm", "trtllm": {"capacity_scheduler_policy": "max_utilization"}}}`, "TensorRT-LLM scheduling"},
 		{"engine", `{"engine": {"backend": "sglang", "prefill_decode_interval": 2}}`, "SGLang scheduling"},
-		{"engine", `{"engine": {"aic_nextn": 2}}`, "speculative decoding"},
 		{"engine", `{"engine": {"native_host_offload": {"num_host_blocks": 4}}}`, "host offload"},
 		{"engine", `{"engine": {"sglang": {"schedule_policy": "lpm"}}}`, "SGLang"},
 		{"engine", `{"engine": {"timing_model": {"type": "external", "provider": "ais", "config": {}}}}`, `"ais"`},

@@ -51,6 +51,7 @@ type Params struct {
 	DPSize int32
 	Role   Role
 	SGLang SGLangParams
+	Draft  Draft
 }
 
 // DefaultParams returns the defaults of Dynamo's replay for vLLM.
@@ -63,7 +64,7 @@ func DefaultsOf(b Backend) Params {
 		MaxNumSeqs: 256, MaxNumBatchedTokens: 8192,
 		EnablePrefixCaching: true, EnableChunkedPrefill: true, DPSize: 1,
 	}
-	p.SGLang = DefaultSGLang()
+	p.SGLang, p.Draft = DefaultSGLang(), DefaultDraft()
 	return p
 }
 
@@ -83,8 +84,29 @@ func (p *Params) Validate() error {
 	case p.DPSize < 0:
 		return fmt.Errorf("dp-size: found %d, expected at least 1 rank", p.DPSize)
 	}
+	if err := p.validateDraft(); err != nil {
+		return err
+	}
 	if p.Backend == SGLang {
 		return p.validateSGLang()
+	}
+	return nil
+}
+
+// validateDraft reports the first setting of speculative decoding that cannot
+// be.
+func (p *Params) validateDraft() error {
+	d := &p.Draft
+	if d.Tokens < 0 || d.Tokens > MaxDraft {
+		return fmt.Errorf("aic-nextn: found %d, expected 1 to %d draft tokens, or none", d.Tokens, MaxDraft)
+	}
+	for _, r := range d.Accept {
+		if !(r >= 0 && r <= 1) {
+			return fmt.Errorf("aic-nextn-accept-rates: found %v, expected numbers from 0 to 1", r)
+		}
+	}
+	if d.Tokens > 0 && p.Backend != VLLM {
+		return fmt.Errorf("aic-nextn: found %d with the engine %v, expected none: speculative decoding is modelled for vllm", d.Tokens, p.Backend)
 	}
 	return nil
 }

@@ -51,11 +51,17 @@ func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	w.batch, w.pf = models.Batch{}, prefillPart{}
 	w.victims, w.admitted, w.scheduled = 0, 0, 0
 	w.refused = w.refused[:0]
+	w.bursts = w.bursts[:0]
 
 	w.scheduleRunning(now)
 	decoding := w.waiting.n > 0 && w.onlyDecodes()
 	if w.victims == 0 {
 		w.admit(now)
+	}
+	possible := true
+	if w.drafts != nil {
+		w.dropSilent() // what they give back is there for the drafts
+		possible = w.reserveDrafts()
 	}
 	w.stats.PeakRunning = max(w.stats.PeakRunning, int32(len(w.running)))
 	w.level(w.pool.active(), now)
@@ -79,7 +85,7 @@ func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	// leaves: no budget, slot or block comes back before.
 	w.closed = decoding && w.admitted == 0 && w.victims == 0 && len(w.signals) == 0 && w.waiting.n > 0
 
-	if end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
+	if !possible || end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
 		w.stats.Passes--
 		return end, false
 	}
@@ -199,6 +205,11 @@ func (w *Worker) gate(s *Seq) (cached int32, hits []hold, ok bool) {
 			w.hits = trim(w.hits)
 		}
 		cached, used = min(cached, limit), min(used, limit)
+		if w.drafts != nil && cached >= bs {
+			w.hits = trim(w.hits)
+			cached -= bs
+			used = min(used, cached)
+		}
 	}
 	need := ceilDiv(length, bs) - used/bs
 	if need > w.NumGPUBlocks-w.pool.active() {
@@ -345,8 +356,8 @@ func (w *Worker) countBatch() (leaving bool) {
 			leaving = true
 		}
 		// The first token of a prompt comes with its prefill and costs no
-		// decode time.
-		if rem > 0 && w.Role != Prefill && !(s.Generated == 0 && s.pass == w.passNo && s.part.seqs > 0) {
+		// decode time, unless tokens are drafted with it.
+		if rem > 0 && w.Role != Prefill && !(s.Generated == 0 && s.pass == w.passNo && s.part.seqs > 0 && w.drafts == nil) {
 			b.DecodeSeqs++
 			b.DecodeContext += int64(s.length())
 		}
@@ -368,7 +379,11 @@ func (w *Worker) emitTokens(leaving bool) {
 			continue
 		}
 		first := s.Generated == 0
-		w.emit(s, w.passNo)
+		if w.drafts != nil {
+			w.emitBurst(s)
+		} else {
+			w.emit(s, w.passNo)
+		}
 		switch {
 		case s.remaining(w.MaxModelLen) == 0:
 			w.leave(s)
@@ -422,6 +437,10 @@ func (e *StuckError) Error() string {
 	if blocks := ceilDiv(e.Length, p.BlockSize); blocks > p.NumGPUBlocks {
 		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the request needs %d KV blocks (prompt %d and %d generated tokens, block size %d) and the pool has %d; raise num-gpu-blocks or lower max-model-len",
 			e.AtMS, e.InFlight, blocks, e.Prompt, e.Length-e.Prompt, p.BlockSize, p.NumGPUBlocks)
+	}
+	if p.Draft.Tokens > 0 && (p.EnableChunkedPrefill || e.Prompt <= p.MaxNumBatchedTokens) {
+		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the %d tokens of the request (prompt %d) and the next ones with %d drafts need more than the pool's %d KV blocks of %d; raise num-gpu-blocks or lower aic-nextn",
+			e.AtMS, e.InFlight, e.Length, e.Prompt, p.Draft.Tokens, p.NumGPUBlocks, p.BlockSize)
 	}
 	return fmt.Sprintf("stuck at %v ms with %d requests in flight: chunked prefill is off and the prompt of %d tokens exceeds max-num-batched-tokens %d; raise it or enable chunked prefill",
 		e.AtMS, e.InFlight, e.Prompt, p.MaxNumBatchedTokens)

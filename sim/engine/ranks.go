@@ -64,6 +64,7 @@ func (w *Worker) extend(end float64) {
 	if w.inPass {
 		w.log[len(w.log)-1] = end
 		w.Events.postpone(end)
+		w.postponeBursts(end)
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"routesim/models"
+	"routesim/workloads/chacha"
 )
 
 // SignalKind says what a pass meant for a request.
@@ -51,6 +52,8 @@ type Options struct {
 	Shift uint8
 	// PromptBlocks is the first block id that never appears in a prompt.
 	PromptBlocks uint32
+	// Index is the worker's number among all ranks of its pool.
+	Index int
 	// Plain makes every pass an event of its own.
 	Plain bool
 	// KeepAdmissions records every admission.
@@ -78,7 +81,9 @@ type Worker struct {
 	opt     Options
 	ranger  models.Ranger // nil where the timing model names no range
 	pool    *pool
-	sg      *sglang // nil with another engine
+	sg      *sglang        // nil with another engine
+	drafts  *chacha.Source // nil without speculative decoding
+	bursts  []burst        // of the pass just decided
 	Events  Events
 	waiting deque
 	running []*Seq
@@ -120,6 +125,8 @@ type Worker struct {
 func NewWorker(p Params, o Options) *Worker {
 	w := &Worker{Params: p, opt: o, busySince: -1}
 	w.Events.limit = o.PromptBlocks
+	w.drafts = newDrafts(&w.Params, o.Index)
+	w.opt.Plain = w.opt.Plain || w.drafts != nil
 	w.ranger, _ = o.Timing.(models.Ranger)
 	if p.Backend == SGLang {
 		w.sg = newSGLang(&w.Params)

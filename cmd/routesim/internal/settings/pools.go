@@ -37,6 +37,9 @@ func (r *Run) pool(name string, groups []WorkerGroup, args []Given) ([]Modelled,
 			Transfer: own.transfer(),
 		}}
 		var err error
+		if g.Engine.Draft.Accept, err = engine.ParseAcceptRates(own.AcceptRates); err != nil {
+			return nil, fmt.Errorf("aic-nextn-accept-rates: %w", err)
+		}
 		if own.Profile != "" {
 			err = g.fromProfile(own)
 		} else {

@@ -27,6 +27,7 @@ type Run struct {
 	// Engine dictionaries of the pools: JSON, or the path of a file of it.
 	PrefillArgs, DecodeArgs string
 	prefillArgs, decodeArgs []Given
+	AcceptRates             string   // of drafts, see engine.ParseAcceptRates
 	TransferGBPerSecond     *float64 // of KV between the pools, nil = in no time
 	TransferBytesPerToken   *float64 // nil = nothing to send
 	TransferMissing         bool     // send only what the decode worker lacks

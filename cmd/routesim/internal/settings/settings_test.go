@@ -134,6 +134,8 @@ func goodSample(t *testing.T, s *Setting) string {
 		return writeFile(t, "policy.yaml", "router:\n  disk_cache_hit_weight: 0.5\n")
 	case "router-tracking-key-file":
 		return writeFile(t, "key", strings.Repeat("k", 32))
+	case "aic-nextn-accept-rates":
+		return "0.9,0.5"
 	case "prefill-engine-args", "decode-engine-args":
 		return `{"engine": {"max_num_seqs": 7}}`
 	case "kv-events-config":

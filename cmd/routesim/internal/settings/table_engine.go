@@ -1,6 +1,10 @@
 package settings
 
-import "routesim/sim/engine"
+import (
+	"math"
+
+	"routesim/sim/engine"
+)
 
 // rankRows are the settings of data-parallel ranks, which a group of workers may
 // have of its own.
@@ -39,6 +43,31 @@ func sglangRows() []Setting {
 			Ref:  func(r *Run) any { return &r.Engine.SGLang.ScheduleConservativeness },
 		},
 	}
+}
+
+// draftRows are the settings of speculative decoding.
+func draftRows() []Setting {
+	return []Setting{
+		{
+			Name: "aic-nextn", Group: Fleet, Default: None, Unit: "tokens", Dict: "engine.aic_nextn", Kind: tokens.orNone(0),
+			Help: "Speculative decoding (vllm): tokens, at most 5, that a request drafts ahead in every pass.",
+			Ref:  func(r *Run) any { return &r.Engine.Draft.Tokens },
+		}, {
+			Name: "aic-nextn-accept-rates", Group: Fleet, Default: "0.85,0.3", Dict: "engine.aic_nextn_accept_rates",
+			Kind: Word{What: "up to 5 numbers from 0 to 1, separated by commas", Hint: "X,X,...", Check: validRates},
+			Help: "Chances that the first, the second and so on of the drafts is accepted, given the ones before; 0 for those that are not named.",
+			Ref:  func(r *Run) any { return &r.AcceptRates },
+		}, {
+			Name: "aic-mtp-seed", Group: Fleet, Default: "42", Dict: "engine.aic_mtp_seed", Kind: Int{Max: math.MaxInt64},
+			Help: "Seed of the draws that decide which drafts are accepted.",
+			Ref:  func(r *Run) any { return &r.Engine.Draft.Seed },
+		},
+	}
+}
+
+func validRates(text string) bool {
+	_, err := engine.ParseAcceptRates(text)
+	return err == nil
 }
 
 // transferRows are the settings of KV transfers between pools.

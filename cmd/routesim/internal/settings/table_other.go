@@ -103,11 +103,8 @@ func dictRows() []Setting {
 		{Dict: "engine.emit_kv_token_ids", Default: "false", Kind: Bool{}, Support: Inert},
 		{Dict: "engine.prefill_schedule_interval", Default: "1", Kind: tokens, Support: Refused, Why: notModelled},
 		{Dict: "engine.prefill_decode_interval", Default: "0", Kind: Int{Max: math.MaxInt32}, Support: Refused, Why: notModelled},
-		{Dict: "engine.aic_mtp_seed", Default: "42", Kind: Int{Max: math.MaxInt64}, Support: Inert},
 		{Dict: "engine.kv_cache_bytes_per_token", Default: None, Kind: nonNegative.optional(), Support: Inert},
 		{Dict: "engine.trtllm.capacity_scheduler_policy", Default: "guaranteed_no_evict", Kind: Choice{Words: []string{"guaranteed_no_evict"}}, Support: Inert},
-		{Dict: "engine.aic_nextn", Default: None, Kind: tokens.orNone(0), Support: Refused, Why: "speculative decoding is not modelled"},
-		{Dict: "engine.aic_nextn_accept_rates", Default: None, Kind: anything, Support: Inert},
 	}
 	for _, key := range []string{"native_host_offload", "g3_offload", "state_cache", "kv_cache_groups", "kv_cache_capacity_bytes", "prefix_match_unit"} {
 		rows = append(rows, Setting{Dict: "engine." + key, Default: None, Kind: anything, Support: Refused, Why: notModelled})

@@ -1,0 +1,44 @@
+package chacha
+
+import (
+	"math"
+	"testing"
+)
+
+// TestArrivalsOfDynamo compares exponential gaps of mean 100 with the arrivals
+// that Dynamo's synthetic load gives for two seeds.
+func TestArrivalsOfDynamo(t *testing.T) {
+	for seed, want := range map[uint64][]float64{
+		42: {74.77246176406965, 153.01953951913882, 254.207536844964, 306.2785951560703},
+		7:  {3.0786437168091014, 39.76362317455055, 55.153612583970286, 133.35520869913557},
+	} {
+		s, at := New(seed), 0.0
+		for i, w := range want {
+			at += -100 * math.Log(1-s.Unit())
+			if math.Abs(at-w) > 1e-12*w {
+				t.Errorf("seed %d: arrival %d at %v ms, expected %v", seed, i+1, at, w)
+			}
+		}
+	}
+}
+
+// TestBernoulli checks the ends and the share of successes.
+func TestBernoulli(t *testing.T) {
+	s := New(1)
+	before := *s
+	if !s.Bernoulli(1) || *s != before {
+		t.Error("a certainty takes a draw or fails")
+	}
+	n := 0
+	for range 20000 {
+		if s.Bernoulli(0) {
+			t.Fatal("an impossibility came true")
+		}
+		if s.Bernoulli(0.3) {
+			n++
+		}
+	}
+	if n < 6000-260 || n > 6000+260 { // four standard deviations
+		t.Errorf("%d of 20000 draws succeed at 0.3", n)
+	}
+}
