@@ -16,7 +16,7 @@ func oneLine(t *testing.T, err error) {
 func FuzzConfigFile(f *testing.F) {
 	for _, s := range []string{
 		"workers: 4\nrouter-temperature: 0.5 # warm\n", "workers: [1]\n", "a: 1\na: 2\n", "- a\n", "? x\n: 1\n", "workers: &a 3\nblock-size: *a\n",
-		"{workers: 3}", "workers: !!int 3\n", "--- \n---\n", "\t", "workers: |\n  3\n", "router:\n  disk_cache_hit_weight: 0.5\n", "<<: {a: 1}\n", "\"workers\": \"3\"\n",
+		"{workers: 3}", "workers: !!int 3\n", "--- \n---\n", "\t", "workers: |\n  3\n", "router:\n  disk_cache_hit_weight: 0.5\n", policyExample, "worker_selection:\n  instances: [{name: a, type: thunderagent, parameters: {}}]\n", "policy_classes: [{}]\n", "models: {a: 3}\n", "<<: {a: 1}\n", "\"workers\": \"3\"\n",
 	} {
 		f.Add(s)
 	}
