@@ -125,7 +125,7 @@ func (o ours) turnIndex() any {
 }
 
 func (o ours) hasSessions() bool {
-	return o.golden.trace.MultiTurn() || o.golden.settings.config.Concurrency > 0
+	return o.golden.trace.MultiTurn() || o.golden.settings.config.Concurrency > 0 && !o.golden.synthetic
 }
 
 // meanITL is the mean time per output token after the first, in ms.

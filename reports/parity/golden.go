@@ -28,6 +28,7 @@ type Golden struct {
 
 	records     []record
 	ordered     bool // records stand in routing order
+	synthetic   bool // the requests were made, not recorded
 	summary     map[string]any
 	settings    settings
 	unsupported string // why it cannot be replayed, "" when it can
@@ -123,7 +124,11 @@ func (g *Golden) readEngineCase(d *dict) (traceSource, error) {
 		g.records = readRecords(e, "requests", nil)
 	}
 	d.pass(e.done())
-	d.only("synthetic", nil, "synthetic load")
+	options := d.object("options")
+	if load := d.object("synthetic"); load != nil {
+		g.synthetic = true
+		source.load, options = readLoad(d, load, options)
+	}
 	if rows, ok := d.get("trace"); ok {
 		list, isList := rows.([]any)
 		if !isList {
@@ -134,7 +139,7 @@ func (g *Golden) readEngineCase(d *dict) (traceSource, error) {
 	source.name = d.text("trace_file", "")
 	var err error
 	g.settings, err = readCall(call{
-		options: d.object("options"),
+		options: options,
 		engine:  d.object("extra_engine_args"),
 		prefill: d.object("prefill_engine_args"),
 		decode:  d.object("decode_engine_args"),
@@ -142,7 +147,7 @@ func (g *Golden) readEngineCase(d *dict) (traceSource, error) {
 		tables:  d.object("npz_arrays"),
 	})
 	d.pass(err)
-	if source.rows == nil && source.name == "" {
+	if source.rows == nil && source.name == "" && source.load == nil {
 		d.bad("trace", nil, "the rows of a trace, or its name as trace_file")
 	}
 	return source, d.err

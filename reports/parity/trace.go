@@ -14,16 +14,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"routesim/sim/synthetic"
 	"routesim/workloads"
 )
 
 // traceSource says where a recording's trace is: in the recording, or in a
 // file of which some lines were replayed.
 type traceSource struct {
-	rows   []any  // in the recording
-	name   string // of the file, as recorded
-	offset int32  // lines left out at its start
-	limit  int32  // lines used, 0 for all that follow
+	rows   []any           // in the recording
+	name   string          // of the file, as recorded
+	offset int32           // lines left out at its start
+	limit  int32           // lines used, 0 for all that follow
+	load   *synthetic.Load // in place of all this
 }
 
 // packings are the extensions under which a trace may lie compressed.
@@ -31,6 +33,10 @@ var packings = [...]string{".gz", ".zst"}
 
 // open reads the trace; dirs are searched in order.
 func (s traceSource) open(set settings, dirs []string) (*workloads.Trace, error) {
+	if s.load != nil {
+		s.load.BlockSize, s.load.ClosedLoop = set.config.Fleet[0].Engine.BlockSize, set.config.Concurrency > 0
+		return s.load.Trace()
+	}
 	lines, where, err := s.lines(dirs)
 	if err != nil {
 		return nil, err
