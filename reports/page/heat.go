@@ -94,7 +94,7 @@ func (m *model) cellOf(p int, v *view, lo, hi float64) cell {
 		c.class, c.text = "no", missing
 		return c
 	}
-	c.class, c.text = levelClass(level(t, me)), whole(t)
+	c.class, c.text = levelClass(level(t, me)), brief(t, me.points())
 	if d := m.diff(p, v.metric); !d.Shown {
 		c.class += " eq"
 	}

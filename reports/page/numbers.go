@@ -105,6 +105,15 @@ func change(t int64, unit string) string {
 	return s + hard + unit
 }
 
+// brief writes a change kept in tenths for a cell: points below ten with their
+// decimal, all else without.
+func brief(t int64, points bool) string {
+	if points && t != 0 && abs(t) < 100 {
+		return strings.TrimSuffix(change(t, ""), hard)
+	}
+	return whole(t)
+}
+
 // whole writes a change kept in tenths without decimals and unit.
 func whole(t int64) string {
 	n := (abs(t) + 5) / 10
@@ -133,7 +142,11 @@ func encode(v float64, k kind) string {
 		return "null"
 	}
 	want := number(v, k)
-	for digits := 4; digits <= 17; digits++ {
+	digits := 4
+	if k == ratio { // of which only the part above 1 tells
+		digits = 5
+	}
+	for ; digits <= 17; digits++ {
 		s := strconv.FormatFloat(v, 'g', digits, 64)
 		x, err := strconv.ParseFloat(s, 64)
 		if err == nil && number(x, k) == want && !halfway(x, decimals(x, k)) {

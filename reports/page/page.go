@@ -258,6 +258,12 @@ func (m *model) focus() int {
 // tableNote explains the table of points.
 func (m *model) tableNote(t *pointTable) string {
 	s := "The default stands first, then the best " + m.m[m.v.Objective].Title + ". Changes are against the default; " + tied + " means no difference shown: the 95 % interval of the paired difference includes 0."
+	for p := range m.s.Points {
+		if m.s.Points[p].Beyond {
+			s += " † marks values beyond what Dynamo documents."
+			break
+		}
+	}
 	if t.Missing > 0 {
 		s += fmt.Sprintf(" %d rows of %d; the others are in points.csv.", t.Shown, t.Shown+t.Missing)
 	}

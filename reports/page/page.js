@@ -3,6 +3,7 @@ const root = document.documentElement;
 const [KEYCHG, KEYABS] = all('#mapkey > [class]');
 const HOME = {m: M[D.objective].family in LATENCIES ? M[D.objective].family : M[D.objective].name, s: $('stat') ? $('stat').value : 'p90',
 	v: KEYCHG?.hidden ? 'abs' : 'chg', x: D.map[0], p: $('point') ? D.focus : -1, held: D.home};
+const drawn = {};
 let state = {...HOME, held: [...D.home]};
 const statOf = f => metricAt(`${state.s}_${f}_ms`);
 const metricOf = () => state.m in LATENCIES ? statOf(state.m) : metricAt(state.m);
@@ -29,10 +30,12 @@ function redraw() {
 	} else if (D.shape === 'word') {
 		draw('rows', rows(view)); caption('box-rows', M[k].title);
 	} else if (D.shape === 'scatter') for (const a of D.live) if ($('knob' + a)) { draw('knob' + a, knob(a, k)); caption('box-knob' + a, M[k].title); }
-	if ($('pareto')) replace($('pareto'), scatter({id: 'pareto', w: 553, h: 372, x: statOf('ttft'), y: statOf('itl'), front: true, names: true}));
-	if ($('balance')) replace($('balance'), scatter({id: 'balance', w: 366, h: 250, x: metricAt('imbalance_busy'), y: metricAt('reuse_share')}));
-	if ($('goodput')) replace($('goodput'), goodput(view));
-	for (const i of [0, 1, 2]) if ($('cdf' + i)) replace($('cdf' + i), cdf(i, state.p));
+	// Only what its part of the state changes is drawn again.
+	const fresh = (id, of) => $(id) && drawn[id] !== (drawn[id] = of);
+	if (fresh('pareto', state.s)) replace($('pareto'), scatter({id: 'pareto', w: 553, h: 372, x: statOf('ttft'), y: statOf('itl'), front: true, names: true}));
+	if (fresh('balance', 1)) replace($('balance'), scatter({id: 'balance', w: 366, h: 250, x: metricAt('imbalance_busy'), y: metricAt('reuse_share')}));
+	if (fresh('goodput', state.p)) replace($('goodput'), goodput(view));
+	for (const i of [0, 1, 2]) if (fresh('cdf' + i, state.p)) replace($('cdf' + i), cdf(i, state.p));
 	const kept = D.cdf[state.p];
 	$('picked').hidden = state.p < 0 || curves().some(c => c[0] === state.p);
 	$('picked').lastChild.textContent = kept ? D.names[state.p] : `${D.names[state.p]}: not kept here; routesim plot DIR --kind cdf --point ${D.ids[state.p]}`;

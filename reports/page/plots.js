@@ -190,7 +190,7 @@ function cellOf(p, k, asChange, lo, hi) {
 	if (t === null) return ['no', MISSING];
 	const n = min(5, floor(abs(t) / (300 / 5.5 / (M[k].pp ? 3 : 1)) + 0.5));
 	const cls = !n ? 'z' : ((t < 0) === (M[k].dir > 0) ? 'w' : 'g') + n;
-	return [cls + (sign(p, k) === '.' ? ' eq' : ''), whole(t)];
+	return [cls + (sign(p, k) === '.' ? ' eq' : ''), M[k].pp && t && abs(t) < 100 ? change(t, '').slice(0, -1) : whole(t)];
 }
 function heat(view) {
 	const x = D.axes[D.map[0]], y = D.axes[D.map[1]], nx = x.values.length, ny = y.values.length, k = view.metric;

@@ -169,7 +169,7 @@ func (m *model) rowName(p int) string {
 		words = append(words, "added")
 	}
 	if m.s.Points[p].Beyond {
-		words = append(words, "beyond the documented range")
+		words = append(words, "†")
 	}
 	return strings.Join(append([]string{v.Name}, words...), " · ")
 }

@@ -25,8 +25,7 @@ const (
 )
 
 // squeeze takes comments that fill lines, indentation and blanks beside signs
-// out of a style or a script. What is in quotes stays as it is; lines stay
-// lines.
+// out of a style or a script. What is in quotes stays as it is.
 func squeeze(text, signs string) string {
 	var b strings.Builder
 	quoted := byte(0) // of a text that goes on
@@ -38,7 +37,10 @@ func squeeze(text, signs string) string {
 			}
 		}
 		quoted = squeezeLine(&b, l, signs, quoted)
-		b.WriteByte('\n')
+		// A line that ends in one of these needs no break.
+		if quoted != 0 || strings.IndexByte(";{,", l[len(l)-1]) < 0 {
+			b.WriteByte('\n')
+		}
 	}
 	return b.String()
 }

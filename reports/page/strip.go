@@ -202,5 +202,8 @@ func (m *model) stripCaption() string {
 	if m.v.Confirmed {
 		s = fmt.Sprintf("Mean over %d paired fresh seeds with its 95 %% interval.", n)
 	}
+	if m.v.Confirmed {
+		s += " Plots and tables below are of the seeds of the sweep."
+	}
 	return s + " Filled dot: better. Square: worse. Hollow: no difference shown."
 }

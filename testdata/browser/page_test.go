@@ -176,7 +176,7 @@ func parse(text string) map[string]string {
 
 // The script writes the flags of every point as the program does.
 func TestFlagsOfEveryPoint(t *testing.T) {
-	for _, name := range names(t) {
+	for _, name := range []string{"win", "three", "word", "hostile", "fails"} {
 		want := expect(t, name)
 		b := open(t, name, "").ready()
 		var got []map[string]string
