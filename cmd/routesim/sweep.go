@@ -147,7 +147,7 @@ func (o *sweepOptions) check(cmd *cobra.Command, args []string) error {
 
 // checkFrom refuses what sweep.yaml says already.
 func (o *sweepOptions) checkFrom() error {
-	for _, name := range []string{"vary", "sample", "points", "seeds", "objective", "sla-target", "config", "extra-engine-args"} {
+	for _, name := range []string{"vary", "sample", "points", "seeds", "objective", "sla-target", "config", "from-dynamo", "extra-engine-args"} {
 		if o.own.Lookup(name).Changed {
 			return fmt.Errorf("--%s: found together with --from, expected one or the other (sweep.yaml says it all)", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -310,4 +311,35 @@ func TestSweepNamesFailedPoints(t *testing.T) {
 	if done != 4 || failed != 1 || s.Objective != "goodput_share" {
 		t.Errorf("%d runs done, %d failed, objective %s", done, failed, s.Objective)
 	}
+}
+
+// TestSweepCommandMakesItAgain: the command that a sweep notes makes the same
+// sweep without the environment and the working order it was given in.
+func TestSweepCommandMakesItAgain(t *testing.T) {
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	config := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(config, []byte("workers: 3\nrouter-temperature: 0.9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sys := system{nil, io.Discard, io.Discard, []string{"DYN_ROUTER_TEMPERATURE=0.2", "DYN_ROUTER_MODE=kv"}}
+	// A shard without runs: the points alone are of interest.
+	args := []string{
+		"sweep", "--no-router-assume-kv-reuse", "testdata/traces/small.jsonl", "--config", config, "--track_active_blocks", "--vary", "workers=2xh100/llama-3.1-70b/tp4,1;",
+		"--vary=router_prefill_load_scale=0:2:1", "--seeds=3", "--shard=99/100", "--objective=p50_itl_ms", "--sla-e2e-ms=900", "--sla-target=12.5", "-q",
+	}
+	if code := run(context.Background(), append(args, "-o", first), sys); code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	a, err := sweepdata.Open(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Base["router-temperature"] != 0.2 || a.SLA.Target != 0.125 || len(a.Points) != 5 {
+		t.Fatalf("unexpected sweep: %v, %v, %d points", a.Base["router-temperature"], a.SLA, len(a.Points))
+	}
+	sys.environ = []string{"DYN_ROUTER_TEMPERATURE=0.7"}
+	if code := run(context.Background(), append(slices.Clone(a.Command[1:]), "--shard=99/100", "-q", "-o", second), sys); code != exitOK {
+		t.Fatalf("%v: exit code %d", a.Command, code)
+	}
+	sameFolders(t, second, first)
 }

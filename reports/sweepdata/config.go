@@ -56,7 +56,7 @@ type configSLA struct {
 	TTFT   configNumber `yaml:"ttft_ms,omitempty"`
 	ITL    configNumber `yaml:"itl_ms,omitempty"`
 	E2E    configNumber `yaml:"e2e_ms,omitempty"`
-	Target configNumber `yaml:"target_pct,omitempty"`
+	Target configNumber `yaml:"target_share,omitempty"`
 }
 
 // configNumber is a number that reads back as one: the YAML library takes an
