@@ -16,11 +16,14 @@ all: build
 build:
 	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/routesim ./cmd/routesim
 
-# The bundled conversation trace in both router modes, side by side.
+# Overlap credit and prefill scale over an hour of real traffic, 6 seeds each.
 demo: build
-	bin/routesim compare testdata/traces/mooncake_conversation.jsonl.zst --workers 8 --no-env -o $(OUT)
+	bin/routesim sweep testdata/traces/mooncake_conversation.jsonl.zst \
+		--profile h100/llama-3.1-70b/tp4 --workers 8 --no-env \
+		--vary router-kv-overlap-score-credit=0,0.5,1,1.5 \
+		--vary router-prefill-load-scale=log:0.5:16:6 -o $(OUT)
 	@echo
-	@echo "Open $(OUT)/ttft.png"
+	@echo "Open $(OUT)/report.html"
 
 # TESTFLAGS=-v shows every test. What was left out is listed at the end.
 test:
@@ -43,6 +46,7 @@ fuzz:
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./workloads/... ./models/... ./sim/... ./reports/...
 	$(GO) run ./testdata/bench side-by-side
+	$(GO) run ./testdata/bench sweep
 	$(GO) run ./testdata/bench scale
 
 parity: build
