@@ -9,7 +9,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tools under testdata are not part of ./... and are named where they count.
 TOOLS = ./testdata/bench/... ./testdata/tools/... ./testdata/mutants/...
 
-.PHONY: all build demo test properties race fuzz bench parity gate gate-quick gate-proof lint staticcheck clean
+.PHONY: all build demo test properties race fuzz browser bench parity gate gate-quick gate-proof lint staticcheck clean
 
 all: build
 
@@ -29,7 +29,8 @@ demo: build
 test:
 	$(GO) run ./testdata/tools/gotest $(TESTFLAGS) ./... $(TOOLS)
 	@echo "Run by .ci/run only: the race detector (make race), property tests with more"
-	@echo "draws (make properties), fuzzing (make fuzz), coverage of the command's scripts."
+	@echo "draws (make properties), fuzzing (make fuzz), the report in a browser (make browser),"
+	@echo "the gate against mutants (make gate-quick), coverage of the command's scripts."
 
 # Property tests with ten times the usual number of draws.
 properties:
@@ -42,6 +43,10 @@ race:
 
 fuzz:
 	sh testdata/tools/fuzz.sh $(FUZZTIME)
+
+# The report of a sweep in Debian's chromium; a module of its own.
+browser:
+	cd testdata/browser && $(GO) test -count=1 .
 
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./workloads/... ./models/... ./sim/... ./reports/...
