@@ -16,21 +16,33 @@ type activePrompt struct {
 	row    int32 // tells equal prompts apart
 }
 
-func (a *activePrompt) compare(b *activePrompt) int {
-	if c := slices.Compare(a.blocks, b.blocks); c != 0 {
-		return c
+// before reports whether a stands before b in the order, where the two share
+// exactly n leading blocks.
+func (a *activePrompt) before(b *activePrompt, n int) bool {
+	switch {
+	case n < len(a.blocks) && n < len(b.blocks):
+		return a.blocks[n] < b.blocks[n]
+	case len(a.blocks) != len(b.blocks):
+		return len(a.blocks) < len(b.blocks)
 	}
-	return int(a.row) - int(b.row)
+	return a.row < b.row
 }
 
-// place returns where p is or belongs in the order.
+// place returns where p is or belongs in the order. All prompts between two
+// that share n blocks with p share at least n with it too, so those are not
+// compared again.
 func (s *activeSet) place(p *activePrompt) int {
 	lo, hi := 0, len(s.prompts)
+	below, above := 0, 0 // blocks shared with the last prompt found to stand before and after
 	for lo < hi {
-		if mid := (lo + hi) / 2; s.prompts[mid].compare(p) < 0 {
-			lo = mid + 1
+		mid := (lo + hi) / 2
+		q := &s.prompts[mid]
+		skip := min(below, above)
+		n := skip + commonPrefix(q.blocks[skip:], p.blocks[skip:])
+		if q.before(p, n) {
+			lo, below = mid+1, n
 		} else {
-			hi = mid
+			hi, above = mid, n
 		}
 	}
 	return lo
