@@ -25,6 +25,10 @@ type settings struct {
 	config         sim.Config
 	traceFormat    string // "mooncake", "mooncake-delta" or "dynamo"
 	traceBlockSize int32  // 0: the trace says
+	// Of applied_compute_agentic traces: the share of first prompts that sessions
+	// of a group have in common, and the number of groups.
+	sharedPrefix float64
+	prefixGroups int
 }
 
 // readCall turns a call of the oracle into settings. The error is unsupported
@@ -67,6 +71,9 @@ func readCall(c call) (settings, error) {
 	return s, s.config.Validate()
 }
 
+// formatApplied is a format that only a recording holds.
+const formatApplied = "applied_compute_agentic"
+
 // readTraceFormat reads which format the trace has and how long its blocks are.
 func (s *settings) readTraceFormat(o *dict) {
 	const blockSize = 512 // of the oracle, for formats that do not say
@@ -77,6 +84,10 @@ func (s *settings) readTraceFormat(o *dict) {
 		s.traceFormat, s.traceBlockSize = "mooncake-delta", blockSize
 	case "dynamo":
 		s.traceFormat = format
+	case formatApplied:
+		s.traceFormat, s.traceBlockSize = format, blockSize
+		s.sharedPrefix = o.float("trace_shared_prefix_ratio", 0)
+		s.prefixGroups = int(o.integer("trace_num_prefix_groups", 0))
 	default:
 		o.refuse("trace format %q", format)
 	}
@@ -89,8 +100,10 @@ func (s *settings) readTraceFormat(o *dict) {
 // refuseOptions goes through the rest of the replay's arguments.
 func refuseOptions(o *dict) {
 	o.only("replay_mode", "offline", "online replay")
-	o.only("trace_shared_prefix_ratio", 0.0, "prefix groups of applied_compute traces")
-	o.only("trace_num_prefix_groups", 0.0, "prefix groups of applied_compute traces")
+	if o.values["trace_format"] != formatApplied {
+		o.only("trace_shared_prefix_ratio", 0.0, "prefix groups of applied_compute traces")
+		o.only("trace_num_prefix_groups", 0.0, "prefix groups of applied_compute traces")
+	}
 	o.only("agentic_lanes", nil, "agentic traces")
 	o.only("execution_model", nil, "agentic traces")
 	o.only("weka_nested_timestamp_basis", nil, "weka traces")

@@ -146,7 +146,6 @@ func TestUnsupportedSettingsAreNamed(t *testing.T) {
 	for _, c := range []struct{ where, text, want string }{
 		{"options", `{"trace_format": "weka"}`, `trace format "weka"`},
 		{"options", `{"trace_format": "agentic_mooncake", "execution_model": "m"}`, `trace format "agentic_mooncake"`},
-		{"options", `{"trace_format": "applied_compute_agentic"}`, "applied_compute_agentic"},
 		{"options", `{"agentic_lanes": 3}`, "agentic"},
 		{"options", `{"num_decode_workers": 2}`, "options.num_decode_workers=2"},
 		{"options", `{"trace_shared_prefix_ratio": 0.5}`, "options.trace_shared_prefix_ratio=0.5"},

@@ -41,6 +41,9 @@ func (s traceSource) open(set settings, dirs []string) (*workloads.Trace, error)
 	if err != nil {
 		return nil, err
 	}
+	if set.traceFormat == formatApplied {
+		return openApplied(lines, set)
+	}
 	t, err := workloads.Open("-", workloads.Options{
 		Format:         set.traceFormat,
 		TraceBlockSize: set.traceBlockSize,
@@ -56,6 +59,21 @@ func (s traceSource) open(set settings, dirs []string) (*workloads.Trace, error)
 		}
 	}
 	return t, err
+}
+
+// openApplied reads rows of sessions of an agent and its tools.
+func openApplied(lines []byte, set settings) (*workloads.Trace, error) {
+	var sessions []workloads.AppliedCompute
+	for d := json.NewDecoder(bytes.NewReader(lines)); ; {
+		var s workloads.AppliedCompute
+		if err := d.Decode(&s); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("trace: row %d: %w", len(sessions)+1, err)
+		}
+		sessions = append(sessions, s)
+	}
+	return workloads.FromApplied(sessions, set.traceBlockSize, set.sharedPrefix, set.prefixGroups)
 }
 
 // lines returns the rows that were replayed and where they came from.

@@ -29,7 +29,7 @@ type pool struct {
 	nodes   *prefix.NodeMap // its entries index first
 	first   []int32         // by node entry: the node's oldest extent
 	extents []extent
-	refs    []uint16 // by extent and block in node
+	refs    []uint32 // by extent and block in node
 	idles   []stretch
 	spareX  []int32 // extents to reuse
 	spareI  []int32 // idle stretches to reuse
