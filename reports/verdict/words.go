@@ -183,7 +183,10 @@ func some(words []string, most int) string {
 	return strings.Join(words[:most], ", ") + " and " + plural(len(words)-most, "other")
 }
 
-func plural(n int, noun string) string { return fine(format.Plural(int64(n), noun)) }
+func plural(n int, noun string) string {
+	number, nouns, _ := strings.Cut(format.Plural(int64(n), noun), " ")
+	return fine(number) + " " + nouns
+}
 
 func count(n int) string { return fine(format.Count(int64(n))) }
 
