@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"routesim/sim"
+	"routesim/sim/engine"
 	"routesim/workloads"
 )
 
@@ -23,8 +24,8 @@ func fields() map[string]func(o ours) any {
 		"line": func(o ours) any { return int64(o.golden.trace.Line(o.row) - 1) },
 
 		"worker":        func(o ours) any { return idOrNil(o.Worker) },
-		"cost":          func(o ours) any { return o.routed(o.Decision.Cost) },
-		"cached_blocks": func(o ours) any { return o.routed(o.Decision.Overlap) },
+		"cost":          func(o ours) any { return o.routed(o.first().Cost) },
+		"cached_blocks": func(o ours) any { return o.routed(o.first().Overlap) },
 		"picks":         ours.picks,
 
 		"arrival_ms":     func(o ours) any { return timeOrNil(o.Arrival) },
@@ -50,8 +51,8 @@ func fields() map[string]func(o ours) any {
 		"admission_count":         func(o ours) any { return int64(o.Admissions) },
 		fieldAdmissions:           ours.admissionList,
 
-		"prefill_pick":               func(o ours) any { return o.pick(o.handoff().PrefillWorker, &o.Decision) },
-		"decode_pick":                func(o ours) any { return o.pick(o.handoff().DecodeWorker, &o.handoff().Decode) },
+		"prefill_pick":               func(o ours) any { return o.pick(o.placeFirst()) },
+		"decode_pick":                func(o ours) any { return o.pick(!o.placeFirst()) },
 		"prefill_route":              func(o ours) any { return idOrNil(o.handoff().PrefillWorker) },
 		"decode_route":               func(o ours) any { return idOrNil(o.handoff().DecodeWorker) },
 		"prefill_admit_ms":           func(o ours) any { return timeOrNil(o.handoff().PrefillAdmit) },
@@ -102,10 +103,33 @@ func (o ours) picks() any {
 	return int64(1)
 }
 
-// pick is a decision as the oracle logs it: the worker, its cost and its cached
-// blocks.
-func (o ours) pick(worker int32, d *sim.Decision) any {
-	return []any{idOrNil(worker), o.routed(d.Cost), o.routed(d.Overlap)}
+// placeFirst reports whether a place for decoding was chosen before the prefill
+// worker, as SGLang does.
+func (o ours) placeFirst() bool {
+	return o.result.Handoffs != nil && o.golden.settings.config.Fleet[0].Engine.Backend == engine.SGLang
+}
+
+// first returns the choice that the oracle logs first for a request.
+func (o ours) first() *sim.Decision {
+	if o.placeFirst() {
+		return &o.handoff().Decode
+	}
+	return &o.Decision
+}
+
+// pick is a choice as the oracle logs it: the worker, whatever its rank, its
+// cost and its cached blocks. Recordings call the first of a request that of
+// the prefill worker, whichever it was.
+func (o ours) pick(decode bool) any {
+	c, h := &o.golden.settings.config, o.handoff()
+	rank, d, group := h.PrefillWorker, &o.Decision, c.Prefill
+	if decode {
+		rank, d, group = h.DecodeWorker, &h.Decode, c.Fleet
+	}
+	if rank >= 0 {
+		rank /= int32(group[0].Ranks())
+	}
+	return []any{idOrNil(rank), o.routed(d.Cost), o.routed(d.Overlap)}
 }
 
 // sessionID follows the oracle: null when every session has one turn, unless
