@@ -38,6 +38,9 @@ type container struct {
 // TestKubernetesJob runs the pods of the manifest as processes, with the
 // arguments and the variables that it gives them, and then its merge.
 func TestKubernetesJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: runs several processes")
+	}
 	text, err := os.ReadFile(deploy + "kubernetes-indexed-job.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +103,9 @@ func runPod(t *testing.T, c container, env []string, data string, change func(st
 
 // TestSlurmArray runs the script as two tasks of an array.
 func TestSlurmArray(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: runs several processes")
+	}
 	shell, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("no shell here")

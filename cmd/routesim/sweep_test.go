@@ -112,14 +112,19 @@ func (c *interruptAfter) Err() error {
 func TestSweep(t *testing.T) {
 	trace := writeSweepTrace(t, 150)
 	reference := filepath.Join(t.TempDir(), "reference")
+	// In short mode half of the runs, and no report.
+	runs, more, files := 14, []string(nil), []string{"report.html", "points.csv", "points.parquet", "sweep.yaml", "requests.parquet"}
+	if testing.Short() {
+		runs, more, files = 7, []string{"--shard=0/2"}, files[1:]
+	}
 	cores := runtime.GOMAXPROCS(1)
-	code, stdout, stderr := command(context.Background(), nil, sweepArgs(trace, reference)...)
+	code, stdout, stderr := command(context.Background(), nil, sweepArgs(trace, reference, more...)...)
 	runtime.GOMAXPROCS(cores)
-	if code != exitOK || !strings.Contains(stdout, "report") {
+	if code != exitOK || !testing.Short() && !strings.Contains(stdout, "report") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	names := folder(t, reference)
-	for _, want := range []string{"report.html", "points.csv", "points.parquet", "sweep.yaml", "requests.parquet"} {
+	for _, want := range files {
 		if len(names[want]) == 0 {
 			t.Errorf("no %s among %v", want, slices.Sorted(maps.Keys(names)))
 		}
@@ -128,21 +133,21 @@ func TestSweep(t *testing.T) {
 	t.Run("cores", func(t *testing.T) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 		dir := filepath.Join(t.TempDir(), "out")
-		if code, _, stderr := command(context.Background(), nil, sweepArgs(trace, dir)...); code != exitOK {
+		if code, _, stderr := command(context.Background(), nil, sweepArgs(trace, dir, more...)...); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		sameFolders(t, dir, reference)
 	})
 	t.Run("resume", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
-		ctx := &interruptAfter{Context: context.Background(), dir: dir, runs: 5}
-		code, _, stderr := command(ctx, nil, sweepArgs(trace, dir)...)
+		ctx := &interruptAfter{Context: context.Background(), dir: dir, runs: 3}
+		code, _, stderr := command(ctx, nil, sweepArgs(trace, dir, more...)...)
 		if code != exitInterrupt || !strings.Contains(stderr, "error: interrupted: ") || !strings.Contains(stderr, "error: go on with: routesim sweep "+trace) || !strings.Contains(stderr, "-o "+dir) {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		kept := modified(t, filepath.Join(dir, "runs"))
-		if len(kept) < 5 || len(kept) >= 14 {
-			t.Fatalf("%d runs were kept, want some of 14", len(kept))
+		if len(kept) < 3 || len(kept) >= runs {
+			t.Fatalf("%d runs were kept, want some of %d", len(kept), runs)
 		}
 		s, err := sweepdata.Open(dir)
 		if err != nil {
@@ -155,7 +160,7 @@ func TestSweep(t *testing.T) {
 		if done == 0 || done > len(kept) {
 			t.Errorf("points.csv has %d runs, the folder %d", done, len(kept))
 		}
-		if code, _, stderr := command(context.Background(), nil, sweepArgs(trace, dir)...); code != exitOK {
+		if code, _, stderr := command(context.Background(), nil, sweepArgs(trace, dir, more...)...); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		for name, at := range modified(t, filepath.Join(dir, "runs")) {
@@ -165,6 +170,9 @@ func TestSweep(t *testing.T) {
 		}
 		sameFolders(t, dir, reference)
 	})
+	if testing.Short() {
+		t.Skip("in short mode: made again from sweep.yaml, and in shards")
+	}
 	t.Run("from", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		if code, _, stderr := command(context.Background(), nil, "sweep", "--from", filepath.Join(reference, "sweep.yaml"), "-q", "-o", dir); code != exitOK {
