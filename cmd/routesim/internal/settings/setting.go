@@ -55,6 +55,7 @@ type Setting struct {
 	Support  Support
 	Why      string // for other than Honoured: what becomes of it
 	LiveOnly bool   // only a live frontend has it: any other value than the default makes a run live
+	EnvOnly  bool   // Dynamo has the variable and no flag; the flag is routesim's
 	NoFlag   bool   // has no flag: a variable or dictionary key only
 
 	// Ref points at the setting's field of a run; nil unless it is Honoured.
