@@ -26,7 +26,7 @@ func Documented(name string) float64 {
 func (s *Setting) Dynamo() (flag, variable string, isSwitch, ok bool) {
 	_, isSwitch = s.Kind.(Bool)
 	router := s.Group != Trace && s.Group != Load && s.Group != Fleet
-	if !router || len(s.Env) == 0 || s.Support != Honoured {
+	if !router || s.EnvOnly || len(s.Env) == 0 || s.Support != Honoured {
 		return "", "", false, false
 	}
 	return "--" + s.Name, s.Env[0], isSwitch, true

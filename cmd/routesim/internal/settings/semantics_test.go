@@ -213,3 +213,22 @@ func TestBlindRouterIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyDynamosFlagsArePasted: a setting that Dynamo has a variable for and no
+// flag is not spelt as a flag of its own.
+func TestOnlyDynamosFlagsArePasted(t *testing.T) {
+	table := NewTable()
+	for name, want := range map[string]bool{
+		"router-ttl-secs": true, "router-kv-events": true, "router-replica-sync": true, "router-temperature": true,
+		"active-request-expiry-secs": false, "overlap-refresh-after-secs": false, "encoder-cuda-to-cpu-ratio": false,
+		"worker-selection-policy": false, "frontends": false, "faults": false, "kv-event-loss": false, "expected-output": false, "workers": false,
+	} {
+		s, ok := table.Lookup(name)
+		if !ok {
+			t.Fatalf("no setting %s", name)
+		}
+		if flag, _, _, got := s.Dynamo(); got != want || got && flag != "--"+name {
+			t.Errorf("%s: flag %q of Dynamo's: %v, want %v", name, flag, got, want)
+		}
+	}
+}

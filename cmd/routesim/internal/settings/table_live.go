@@ -70,7 +70,7 @@ func liveLoadRows() []Setting {
 			Help: "Whether requests say how long their answers will be. With trace, tracked output blocks count less towards the end.",
 			Ref:  func(r *Run) any { return &r.ExpectedOutput },
 		}, {
-			Name: "active-request-expiry-secs", Env: []string{"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"}, Default: "300", Unit: "s", Kind: nonNegative,
+			Name: "active-request-expiry-secs", EnvOnly: true, Env: []string{"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"}, Default: "300", Unit: "s", Kind: nonNegative,
 			Help: "Period of the scan that drops bookings without a token since the scan before. 0 = never.",
 			Ref:  func(r *Run) any { return &r.Live.ExpirySecs },
 		}, {
@@ -87,11 +87,11 @@ func liveLoadRows() []Setting {
 			Help: "The same as a fraction of --max-num-batched-tokens.",
 			Ref:  func(r *Run) any { return &r.Live.ActivePrefillTokensThresholdFrac },
 		}, {
-			Name: "overlap-refresh-after-secs", Env: []string{"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"}, Default: "10", Unit: "s", Kind: nonNegative,
+			Name: "overlap-refresh-after-secs", EnvOnly: true, Env: []string{"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"}, Default: "10", Unit: "s", Kind: nonNegative,
 			Help: "Overlaps of a request that waited this long are looked up anew. 0 = never.",
 			Ref:  func(r *Run) any { return &r.Live.OverlapRefreshSecs },
 		}, {
-			Name: "encoder-cuda-to-cpu-ratio", Env: []string{"DYN_ENCODER_CUDA_TO_CPU_RATIO"}, Default: "8", Kind: tokens,
+			Name: "encoder-cuda-to-cpu-ratio", EnvOnly: true, Env: []string{"DYN_ENCODER_CUDA_TO_CPU_RATIO"}, Default: "8", Kind: tokens,
 			Help: "Device-aware mode: how many CPUs one accelerator counts for.",
 			Ref:  func(r *Run) any { return &r.Live.EncoderRatio },
 		},
@@ -172,7 +172,7 @@ func semanticsRows() []Setting {
 			Help: "Whose router decides: the one of Dynamo's own replay, or that of a live frontend. A setting that only the latter has turns this to live.",
 			Ref:  func(r *Run) any { return &r.Semantics },
 		}, {
-			Name: "worker-selection-policy", Group: Queue, Env: []string{"DYN_ROUTER_WORKER_SELECTION_POLICY"}, Default: None, Kind: name,
+			Name: "worker-selection-policy", EnvOnly: true, Group: Queue, Env: []string{"DYN_ROUTER_WORKER_SELECTION_POLICY"}, Default: None, Kind: name,
 			Help: "Instance of the policy file that selects workers, in the place of the one that the file selects.",
 			Ref:  func(r *Run) any { return &r.SelectionPolicy },
 		}, {
