@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +16,7 @@ import (
 	"routesim/reports/sweepdata"
 	"routesim/reports/table"
 	"routesim/reports/verdict"
+	"routesim/sim/sweep"
 )
 
 // reportFile is the name of the report.
@@ -81,22 +85,27 @@ func (p *sweepPlan) confirm(cmd *cobra.Command, v *verdict.Verdict) (*verdict.Ve
 // watch runs the default and the chosen point once more, to see what their
 // workers do over time.
 func (p *sweepPlan) watch(ctx context.Context, v *verdict.Verdict) (list []page.Series, err error) {
-	for i, point := range [...]int{v.Default, v.Chosen} {
-		if point < 0 || i > 0 && point == v.Default || len(p.data.Points[point].Runs) == 0 {
-			continue
+	var points []int
+	for _, point := range [...]int{v.Default, v.Chosen} {
+		if point >= 0 && !slices.Contains(points, point) && len(p.data.Points[point].Runs) > 0 {
+			points = append(points, point)
 		}
-		run, err := p.resolve(p.points[point].given)
-		if err != nil {
-			return nil, err
-		}
-		run.config.Seed = p.data.Points[point].Runs[0].Seed
-		series, _, err := sweepdata.Watch(ctx, p.traces[readingOf(run.settings)].trace, run.config)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, page.Series{Point: point, Seed: run.config.Seed, Workers: series})
 	}
-	return list, nil
+	do := func(ctx context.Context, i int) (page.Series, error) {
+		run, err := p.resolve(p.points[points[i]].given)
+		if err != nil {
+			return page.Series{}, err
+		}
+		run.config.Seed = p.data.Points[points[i]].Runs[0].Seed
+		series, _, err := sweepdata.Watch(ctx, p.traces[readingOf(run.settings)].trace, run.config)
+		return page.Series{Point: points[i], Seed: run.config.Seed, Workers: series}, err
+	}
+	sweep.Run(ctx, len(points), runtime.GOMAXPROCS(0), do, func(_ int, s page.Series, problem error) {
+		if err = cmp.Or(err, problem); err == nil {
+			list = append(list, s)
+		}
+	})
+	return list, cmp.Or(err, ctx.Err())
 }
 
 // files are the report and the plots.
