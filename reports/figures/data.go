@@ -280,11 +280,35 @@ func (d *data) subtitle() string {
 	if fixed := !slices.ContainsFunc(d.s.Axes, func(a sweepdata.Axis) bool { return a.Name == "workers" }); fixed && ref >= 0 && len(d.s.Points[ref].Runs) > 0 {
 		parts = append(parts, format.Plural(int64(len(d.s.Points[ref].Runs[0].Workers)), "worker"))
 	}
+	if model := d.model(); model != "" {
+		parts = append(parts, model)
+	}
 	parts = append(parts, format.Plural(int64(len(d.s.Seeds)), "seed"))
 	if d.s.Version != "" {
 		parts = append(parts, "routesim "+d.s.Version)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// model names what models the default point's workers, with its grade and its
+// error: "" where the sweep varies it, or knows nothing of it.
+func (d *data) model() string {
+	if slices.ContainsFunc(d.s.Axes, func(a sweepdata.Axis) bool { return a.Name == "profile" || a.Name == "timing" }) {
+		return ""
+	}
+	if len(d.s.Profiles) == 0 {
+		timing, _ := d.s.Base["timing"].(string)
+		return timing
+	}
+	if n := len(d.s.Profiles); n > 1 {
+		return fmt.Sprintf("%d profiles", n)
+	}
+	p := &d.s.Profiles[0]
+	text := p.ID + ", grade " + p.Grade
+	if e := p.HeldOut; e != nil {
+		text += fmt.Sprintf(", error TTFT %s %%, TPOT %s %%", format.Fixed(e.TTFT[0], 1), format.Fixed(e.TPOT[0], 1))
+	}
+	return text
 }
 
 // at returns the point that has the values of another, but one of its own on

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"routesim/models/profile"
 	"routesim/reports"
 	"routesim/reports/sweepdata"
 	"routesim/reports/verdict"
@@ -27,7 +28,7 @@ func axis(name, base string, values ...string) sweepdata.Axis {
 func made(seeds int, axes ...sweepdata.Axis) *sweepdata.Sweep {
 	s := &sweepdata.Sweep{
 		Version: "1.2.3", Trace: reports.TraceFacts{Name: "trace.jsonl", Rows: 40}, Objective: "p90_ttft_ms", Design: "grid",
-		Axes: axes, Default: -1, Reference: -1, SLA: sweepdata.SLA{TTFT: 2000, ITL: 40, Target: 90},
+		Axes: axes, Default: -1, Reference: -1, SLA: sweepdata.SLA{TTFT: 2000, ITL: 40, Target: 0.9},
 	}
 	for i := range seeds {
 		s.Seeds = append(s.Seeds, uint64(i))
@@ -470,4 +471,32 @@ func verticalPlace(t *testing.T, svg, word string) int {
 		t.Fatal(err)
 	}
 	return 1000 - int(v)
+}
+
+// TestSubtitlesNameTheWorkerModel checks that a figure pasted alone still says
+// what its milliseconds rest on.
+func TestSubtitlesNameTheWorkerModel(t *testing.T) {
+	facts := reports.ProfileFacts{ID: "h100/x", Grade: "A", HeldOut: &profile.RunError{TTFT: [3]float64{6.9}, TPOT: [3]float64{1.9}}}
+	for want, change := range map[string]func(*sweepdata.Sweep){
+		"h100/x, grade A, error TTFT 6.9 %, TPOT 1.9 %, 2 seeds": func(s *sweepdata.Sweep) { s.Profiles = []reports.ProfileFacts{facts} },
+		"h100/x, grade A, 2 seeds": func(s *sweepdata.Sweep) {
+			s.Profiles = []reports.ProfileFacts{facts}
+			s.Profiles[0].HeldOut = nil
+		},
+		", 2 profiles, 2 seeds":      func(s *sweepdata.Sweep) { s.Profiles = []reports.ProfileFacts{facts, facts} },
+		", fixed:20,8, 2 seeds":      func(s *sweepdata.Sweep) { s.Base = map[string]any{"timing": "fixed:20,8"} },
+		"40 requests, 2 seeds":       func(s *sweepdata.Sweep) {},
+		"trace.jsonl, 40 requests, ": func(s *sweepdata.Sweep) { s.Axes[0].Name = "profile"; s.Profiles = []reports.ProfileFacts{facts} },
+	} {
+		s := made(2, axis("router-temperature", "0", "0", "1"))
+		s.Default = -1
+		for i := range s.Points {
+			s.Points[i].Runs = nil
+		}
+		change(s)
+		d := &data{s: s}
+		if got := d.subtitle(); !strings.Contains(got, want) || strings.Contains(got, "profile") != (want[0] == ',' && strings.Contains(want, "profiles")) {
+			t.Errorf("subtitle %q, want %q in it", got, want)
+		}
+	}
 }
