@@ -51,9 +51,11 @@ func run(quick bool, shifts int, write bool, only string) error {
 	if only == "" {
 		go func() { luck <- offsets(program, root, shifts) }() // while mutants are built
 	}
-	var found []*finding
+	var found, blind []*finding
 	failed := 0
 	list := mutants()
+	known := len(list)
+	list = append(list, blindMutants()...)
 	for i := range list {
 		m := &list[i]
 		if only != "" && m.name != only {
@@ -66,8 +68,16 @@ func run(quick bool, shifts int, write bool, only string) error {
 			fmt.Println("MISSED", err)
 			continue
 		}
-		fmt.Printf("caught %-30s %-18s %s\n", m.name, f.verdict, strings.Join(f.caught, " "))
-		found = append(found, f)
+		what := "caught"
+		if len(f.caught) == 0 {
+			what = "unseen"
+		}
+		fmt.Printf("%s %-30s %-18s %s\n", what, m.name, f.verdict, strings.Join(f.caught, " "))
+		if i < known {
+			found = append(found, f)
+		} else {
+			blind = append(blind, f)
+		}
 	}
 	if only == "" {
 		if err := <-luck; err != nil {
@@ -79,7 +89,7 @@ func run(quick bool, shifts int, write bool, only string) error {
 		return fmt.Errorf("%d of %d mutants were not caught or could not be tried", failed, len(list))
 	}
 	if write && !quick && only == "" {
-		return writePage(root, found, shifts)
+		return writePage(root, found, blind, shifts)
 	}
 	return nil
 }
@@ -91,7 +101,7 @@ const (
 )
 
 // writePage puts the table of a whole proof into the page.
-func writePage(root string, found []*finding, shifts int) error {
+func writePage(root string, found, blind []*finding, shifts int) error {
 	name := filepath.Join(root, "testdata", "mutants", "README.md")
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -102,20 +112,40 @@ func writePage(root string, found []*finding, shifts int) error {
 	if !ok || !ok2 {
 		return fmt.Errorf("%s: found no lines %s and %s, expected both", name, tableBegins, tableEnds)
 	}
-	return os.WriteFile(name, []byte(head+tableBegins+"\n"+table(found, shifts)+tableEnds+tail), 0o644)
+	return os.WriteFile(name, []byte(head+tableBegins+"\n"+table(found, shifts)+blindTable(blind)+tableEnds+tail), 0o644)
 }
 
 // table is the result of a proof in Markdown.
 func table(found []*finding, shifts int) string {
+	return rows(found) + fmt.Sprintf("\n%d mutants, all caught. %d shifts of the seeds of the program itself, with decisions left alone: none is a regression.\n", len(found), shifts)
+}
+
+// blindTable is the result for the mutants whose author had not seen the suite.
+func blindTable(blind []*finding) string {
+	caught := 0
+	for _, f := range blind {
+		if len(f.caught) > 0 {
+			caught++
+		}
+	}
+	return "\nFaults whose author had not seen the suite, as they were written first:\n\n" + rows(blind) +
+		fmt.Sprintf("\n%d of these %d are caught.\n", caught, len(blind))
+}
+
+// rows is a table of findings in Markdown.
+func rows(found []*finding) string {
 	b := &strings.Builder{}
 	b.WriteString("| mutant | rule | verdict | scenarios that notice it | with a worse metric |\n|---|---|---|---|---|\n")
 	for _, f := range found {
-		worse := strings.Join(f.worse, ", ")
-		if worse == "" {
-			worse = "-"
-		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", f.mutant.name, f.mutant.rule, f.verdict, strings.Join(f.caught, ", "), worse)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", f.mutant.name, f.mutant.rule, f.verdict, names(f.caught), names(f.worse))
 	}
-	fmt.Fprintf(b, "\n%d mutants, all caught. %d shifts of the seeds of the program itself, with decisions left alone: none is a regression.\n", len(found), shifts)
 	return b.String()
+}
+
+// names lists scenarios, "-" for none.
+func names(list []string) string {
+	if len(list) == 0 {
+		return "-"
+	}
+	return strings.Join(list, ", ")
 }

@@ -98,7 +98,7 @@ func (m *mutant) prove(root, dir string, one bool) (*finding, error) {
 		return nil, fmt.Errorf("mutant %s: %w", m.name, err)
 	}
 	var args []string
-	if one {
+	if one && m.catcher != "" {
 		args = []string{"--scenario", m.catcher}
 	}
 	r, code, err := gate(program, root, args...)
@@ -117,7 +117,10 @@ func (m *mutant) prove(root, dir string, one bool) (*finding, error) {
 			f.decisions++
 		}
 	}
-	if code != codeRegression && code != codeChanged || !contains(f.caught, m.catcher) {
+	if m.catcher == "" && code == codePass {
+		return f, nil
+	}
+	if code != codeRegression && code != codeChanged || m.catcher != "" && !contains(f.caught, m.catcher) {
 		return f, fmt.Errorf("mutant %s: the gate says %s (code %d, scenarios %s), expected REGRESSION or BEHAVIOUR_CHANGED in %s",
 			m.name, r.Verdict, code, strings.Join(f.caught, " "), m.catcher)
 	}

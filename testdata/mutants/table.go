@@ -6,7 +6,7 @@ type mutant struct {
 	rule  string // what holds in the program, and what holds in the mutant
 	edits []edit
 	// catcher is the scenario of the suite that notices it, used where only one
-	// is run.
+	// is run; "" = none did.
 	catcher string
 }
 
