@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // mutant is the program with one rule broken.
 type mutant struct {
 	name  string
@@ -16,7 +18,7 @@ type edit struct{ file, find, replace string }
 // mutants are known faults of implementations of Dynamo's router, and of an
 // engine's cache under it.
 func mutants() []mutant {
-	return append(routerMutants(), append(loadMutants(), engineMutants()...)...)
+	return slices.Concat(routerMutants(), loadMutants(), engineMutants(), limitMutants())
 }
 
 // routerMutants break cost, choice and queue.
@@ -87,5 +89,25 @@ func engineMutants() []mutant {
 			[]edit{{pool, "for k := len(s.holds) - 1; k >= 0; k-- {", "for k := range s.holds {"}}, "small-cache"},
 		{"other-victim", "The setting says which running request is preempted; the mutant takes the other end.",
 			[]edit{{pass, "if w.Preemption == FIFO {", "if w.Preemption != FIFO {"}}, "small-cache"},
+	}
+}
+
+// limitMutants break what shows where a limit is reached or everything is
+// cached.
+func limitMutants() []mutant {
+	const cost, router, pass, pool = "sim/router/cost.go", "sim/router/router.go", "sim/engine/pass.go", "sim/engine/pool.go"
+	return []mutant{
+		{"own-blocks-left-out", "The decode part counts the blocks that the request would add; the mutant only those that are active already.",
+			[]edit{{cost, "Decode:  float64(c.activeBlocks + c.newBlocks),", "Decode:  float64(c.activeBlocks),"}}, "defaults"},
+		// Where prefill loads do not fade and workers stay, every release of load
+		// empties the queue as far as it goes, and nobody can overtake.
+		{"newcomer-overtakes", "A request waits behind those that wait already even if a worker is free; the mutant sends it there.",
+			[]edit{{router, "!c.waits() && !r.allBusy(&c.Class)", "!r.allBusy(&c.Class)"}}, "queue"},
+		{"cached-prompt-computes-nothing", "The last block of a prompt that is cached as a whole is computed again; the mutant reuses it.",
+			[]edit{{pass, "limit := (length - 1) / bs * bs", "limit := length / bs * bs"}}, "small-cache"},
+		{"removed-while-copies-remain", "A block is reported as removed with its last copy; the mutant reports it with any.",
+			[]edit{{pool, "\tgone &^= p.present(p.first[e])\n", ""}}, "small-cache"},
+		{"one-request-too-many", "At most max_num_seqs requests run at once; in the mutant one more.",
+			[]edit{{pass, "int32(len(w.running)) < w.MaxNumSeqs", "int32(len(w.running)) <= w.MaxNumSeqs"}}, "closed-loop"},
 	}
 }
