@@ -90,9 +90,11 @@ type Config struct {
 	KeepTokenTimes bool
 	// KeepAdmissions keeps every admission of every request in the result.
 	KeepAdmissions bool
-	// Sampler is told of every pass of every worker, in the order in which they
-	// start; a run with one is as slow as a Plain one. nil is allowed.
-	Sampler func(worker int, p engine.Pass)
+	// Sampler is told of every pass of every rank of the fleet, in the order in
+	// which they start; a run with one is as slow as a Plain one. nil is allowed.
+	Sampler func(rank int, p engine.Pass)
+	// PrefillSampler is told of those of the prefill pool, likewise.
+	PrefillSampler func(rank int, p engine.Pass)
 	// Decided is told of every decision of the kv router, in routing order: the
 	// request's row, the chosen worker and the terms of every worker's cost, which
 	// are valid during the call. nil is allowed.

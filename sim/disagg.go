@@ -79,7 +79,7 @@ func newDisagg(s *simulation, block int32) *disagg {
 		for range g.Count {
 			ranks := make([]*engine.Worker, g.Ranks())
 			for k := range ranks {
-				ranks[k] = s.newWorker(&g, len(targets))
+				ranks[k] = s.newWorker(&g, len(targets), c.PrefillSampler)
 				ranks[k].Events.On = c.Router.Mode == router.KV
 				ranks[k].Events.Lag = c.Router.KVEventLagMS
 				d.extra = append(d.extra, workerTotals{group: i})

@@ -170,7 +170,7 @@ func (s *simulation) crash(i int) {
 	s.retire(i, old)
 	s.ends[i] = math.Inf(1)
 	s.ready[i>>6] &^= 1 << (i & 63)
-	w := s.newWorker(&s.cfg.Fleet[s.extra[i].group], i)
+	w := s.newWorker(&s.cfg.Fleet[s.extra[i].group], i, s.cfg.Sampler)
 	w.Events = old.Events.Renew(w.Events)
 	s.workers[i] = w
 	for _, r := range s.fronts {

@@ -108,7 +108,7 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 			for k := range ranks {
 				index := len(s.workers) + k
 				s.extra[index].group = i
-				ranks[k] = s.newWorker(&g, index)
+				ranks[k] = s.newWorker(&g, index, c.Sampler)
 			}
 			s.add(ranks...)
 		}
@@ -121,22 +121,23 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	return s, nil
 }
 
-// newWorker returns a rank of a worker of the group.
-func (s *simulation) newWorker(g *Group, index int) *engine.Worker {
+// newWorker returns a rank of a worker of the group, whose passes the sampler is
+// told of.
+func (s *simulation) newWorker(g *Group, index int, sampler func(int, engine.Pass)) *engine.Worker {
 	c, p := s.cfg, s.prompts
 	return engine.NewWorker(g.Engine, engine.Options{
 		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
-		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || c.Sampler != nil, KeepAdmissions: c.KeepAdmissions,
-		Observe: observer(c.Sampler, index), Index: index,
+		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || sampler != nil, KeepAdmissions: c.KeepAdmissions,
+		Observe: observer(sampler, index), Index: index,
 	})
 }
 
-// observer tells the sampler of one worker's passes.
-func observer(sampler func(int, engine.Pass), worker int) func(engine.Pass) {
+// observer tells the sampler of one rank's passes.
+func observer(sampler func(int, engine.Pass), rank int) func(engine.Pass) {
 	if sampler == nil {
 		return nil
 	}
-	return func(p engine.Pass) { sampler(worker, p) }
+	return func(p engine.Pass) { sampler(rank, p) }
 }
 
 // run moves from instant to instant until nothing is left to happen.

@@ -43,17 +43,31 @@ func (p *sweepPlan) judge(cmd *cobra.Command) (*findings, error) {
 		return nil, err
 	}
 	f := &findings{verdict: v}
-	series, err := p.watch(cmd.Context(), v)
-	if err != nil {
+	if err := p.addSeries(cmd, f); err != nil {
 		return nil, err
 	}
 	byPoint := figures.Series{}
-	for _, s := range series {
+	for _, s := range f.extras.Series {
 		byPoint[s.Point] = s.Workers
 	}
-	f.extras.Series = series
 	f.figures, err = figures.All(p.data, v, byPoint)
 	return f, err
+}
+
+// addSeries adds the workers over time, or the reason why there are none: a
+// report without them is still a report.
+func (p *sweepPlan) addSeries(cmd *cobra.Command, f *findings) error {
+	series, err := p.watch(cmd.Context(), f.verdict)
+	switch {
+	case cmd.Context().Err() != nil:
+		return err
+	case err != nil:
+		f.extras.NoSeries = "Workers over time are absent: " + err.Error() + "."
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: the report has no workers over time: %s\n", err)
+		return nil
+	}
+	f.extras.Series = series
+	return nil
 }
 
 // confirm runs the points that may be named the best on fresh seeds.

@@ -388,6 +388,19 @@ func TestGeometric(t *testing.T) {
 	}
 }
 
+// TestPoolsAreNamedApart: a strip is named by its pool, and so are the workers
+// that the sentence below names.
+func TestPoolsAreNamedApart(t *testing.T) {
+	s := watched(5)
+	s.Prefill = 2
+	if got, want := workersFinding("x", s), "X: KV use from 10.0 % (p0) to 50.0 % (d2) on average; up to 8 requests waiting (d2)"; got != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	if got := workersFinding("x", watched(5)); !strings.Contains(got, "(w0) to 50.0 % (w4)") {
+		t.Errorf("one pool: found %q", got)
+	}
+}
+
 func TestShownWorkers(t *testing.T) {
 	if got := shownWorkers(watched(32)); len(got) != 32 || got[31] != 31 {
 		t.Errorf("found %v", got)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"routesim/reports/format"
 	"routesim/reports/plot"
@@ -92,7 +91,7 @@ func (d *data) strips(p int, size plot.Size, use float64, running, waiting int32
 	run := plot.StripGroup{Title: "running requests, most", Top: float64(running), TopLabel: format.Count(int64(running))}
 	wait := plot.StripGroup{Title: "requests left waiting, most", Top: float64(waiting), TopLabel: format.Count(int64(waiting))}
 	for _, w := range shown {
-		name := "w" + strconv.Itoa(w)
+		name := s.Label(w)
 		strip := &s.Workers[w]
 		kv.Strips = append(kv.Strips, plot.Strip{Name: name, Values: strip.KV})
 		run.Strips = append(run.Strips, plot.Strip{Name: name, Values: floats(strip.Running)})
@@ -173,12 +172,12 @@ func workersFinding(name string, s *sweepdata.WorkerSeries) string {
 		}
 		return format.Fixed(percent, 1) + " %"
 	}
-	text := fmt.Sprintf("%s: KV use from %s (w%d) to %s (w%d) on average", upper(name), share(least), coldest, share(use), hottest)
+	text := fmt.Sprintf("%s: KV use from %s (%s) to %s (%s) on average", upper(name), share(least), s.Label(coldest), share(use), s.Label(hottest))
 	if len(s.Workers) == 1 {
 		text = fmt.Sprintf("%s: KV use %s on average", upper(name), share(use))
 	}
 	if queue == 0 {
 		return text + "; nobody waits"
 	}
-	return fmt.Sprintf("%s; up to %s (w%d)", text, format.Plural(int64(queue), "request")+" waiting", at)
+	return fmt.Sprintf("%s; up to %s (%s)", text, format.Plural(int64(queue), "request")+" waiting", s.Label(at))
 }

@@ -145,7 +145,7 @@ function stripText(svg, g, at) {
 	if (!s || !s.cells[k][i]) return '';
 	const row = s.cells[k][i].split(' ').flatMap(c => { const [v, times] = c.split('*'); return Array(+times || 1).fill(parseInt(v, 36)); });
 	if (!(b >= 0 && b < row.length)) return '';
-	return `w${s.shown[i]}, ${number(b * s.width / 6e4, 's')}${HARD}min after the start\n${['KV memory in use', 'running, at most', 'waiting, at most'][k]}: ${row[b]}${k ? '' : HARD + '%'}`;
+	return `${s.shown[i]}, ${number(b * s.width / 6e4, 's')}${HARD}min after the start\n${['KV memory in use', 'running, at most', 'waiting, at most'][k]}: ${row[b]}${k ? '' : HARD + '%'}`;
 }
 function found(svg, e) {
 	const hit = e.target.closest('[data-p],[data-t]');

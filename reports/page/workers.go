@@ -46,7 +46,7 @@ type strips struct {
 	Name    string
 	Seed    uint64
 	Width   float64       // of a cell in ms
-	Shown   []int         // workers
+	Shown   []string      // names of workers
 	Of      int           // workers in all
 	Cells   [3][][]uint16 // by gauge, worker shown and cell: % or a count
 	Highest [3]uint16
@@ -61,9 +61,12 @@ func (m *model) reduceStrips(s *Series) *strips {
 	buckets := len(s.Workers.Workers[0].KV)
 	per := max(1, (buckets+stripCells-1)/stripCells)
 	out := &strips{Point: s.Point, Name: m.name(s.Point), Seed: s.Seed, Width: s.Workers.Width * float64(per), Of: len(s.Workers.Workers)}
-	out.Shown = m.pickWorkers(s.Workers.Workers)
+	picked := m.pickWorkers(s.Workers.Workers)
+	for _, w := range picked {
+		out.Shown = append(out.Shown, s.Workers.Label(w))
+	}
 	for g, k := range gauges() {
-		for _, w := range out.Shown {
+		for _, w := range picked {
 			strip := &s.Workers.Workers[w]
 			row := make([]uint16, 0, stripCells)
 			for b := 0; b < buckets; b += per {
@@ -150,7 +153,7 @@ func (c *canvas) strip(s *strips, g int, x0, top, cw, row float64, highest uint1
 	for i, cells := range s.Cells[g] {
 		y := top + float64(float64(i)*row)
 		if i%every == 0 {
-			c.text("tk", "end", x0-6, y+10, 0, "w"+strconv.Itoa(s.Shown[i]))
+			c.text("tk", "end", x0-6, y+10, 0, s.Shown[i])
 		}
 		for b := 0; b < len(cells); {
 			q, e := quantise(cells[b], highest), b+1
@@ -191,7 +194,7 @@ func timeUnit(end float64) (string, float64) {
 
 // busiest says which worker had most to do, and how long requests waited there.
 func busiest(s *strips) string {
-	most, worker, cells, high := 0, 0, 0, uint16(0)
+	most, worker, cells, high := 0, "", 0, uint16(0)
 	for i, row := range s.Cells[2] {
 		n := 0
 		for _, v := range row {
@@ -207,6 +210,6 @@ func busiest(s *strips) string {
 	if most == 0 {
 		return "no requests waited in an engine"
 	}
-	return fmt.Sprintf("w%d had requests waiting for %s %% of the time, more than any other worker; at most %s waited at one worker", worker,
+	return fmt.Sprintf("%s had requests waiting for %s %% of the time, more than any other worker; at most %s waited at one worker", worker,
 		pretty(format.Fixed(100*float64(most)/float64(cells), 0)), pretty(format.Count(int64(high))))
 }

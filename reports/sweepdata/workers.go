@@ -3,6 +3,7 @@ package sweepdata
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"routesim/sim"
 	"routesim/sim/engine"
@@ -16,12 +17,25 @@ const SeriesBuckets = 300
 // of equal length from the start of the run to its end.
 type WorkerSeries struct {
 	Width   float64 // of a bucket in ms; 0 where the run took no time
-	Workers []Strip // by worker
+	Prefill int     // the first so many are ranks of the prefill pool; 0 = one pool
+	Workers []Strip // by rank: of the prefill pool, then of the fleet
 }
 
-// Strip is one worker over time, a value per bucket.
+// Label names an entry of Workers: w0, w1, ... or, where there are two pools, p0,
+// p1, ... for prefill and d0, d1, ... for decode.
+func (s *WorkerSeries) Label(i int) string {
+	switch {
+	case s.Prefill == 0:
+		return "w" + strconv.Itoa(i)
+	case i < s.Prefill:
+		return "p" + strconv.Itoa(i)
+	}
+	return "d" + strconv.Itoa(i-s.Prefill)
+}
+
+// Strip is one rank of a worker over time, a value per bucket.
 type Strip struct {
-	KV      []float32 // active KV blocks as a share of the worker's, mean over the bucket
+	KV      []float32 // active KV blocks as a share of the rank's, mean over the bucket
 	Running []int32   // most requests in a batch
 	Waiting []int32   // most requests left waiting by a batch
 }
@@ -30,7 +44,7 @@ type Strip struct {
 // the run takes, and once more to see what its workers do.
 func Watch(ctx context.Context, t *workloads.Trace, c *sim.Config) (*WorkerSeries, *sim.Result, error) {
 	first := *c
-	first.Sampler, first.Progress = nil, nil
+	first.Sampler, first.PrefillSampler, first.Progress = nil, nil, nil
 	r, err := sim.Run(ctx, t, &first)
 	if err != nil {
 		return nil, nil, err
@@ -40,7 +54,8 @@ func Watch(ctx context.Context, t *workloads.Trace, c *sim.Config) (*WorkerSerie
 	}
 	s := newSampling(c, r.EndMS)
 	second := *c
-	second.Sampler = s.pass
+	second.PrefillSampler = s.pass
+	second.Sampler = func(rank int, p engine.Pass) { s.pass(s.out.Prefill+rank, p) }
 	if r, err = sim.Run(ctx, t, &second); err != nil {
 		return nil, nil, err
 	}
@@ -55,31 +70,38 @@ type sampling struct {
 	width    float64
 	end      float64 // ms
 	capacity []float64
-	blockMS  [][]float64 // by worker and bucket: active KV blocks times ms
+	blockMS  [][]float64 // by entry and bucket: active KV blocks times ms
 	out      *WorkerSeries
 }
 
 func newSampling(c *sim.Config, end float64) *sampling {
 	s := &sampling{end: end, width: end / SeriesBuckets, out: &WorkerSeries{}}
 	s.out.Width = s.width
-	for i := range c.Fleet {
-		for range c.Fleet[i].Count {
-			s.capacity = append(s.capacity, float64(c.Fleet[i].Engine.NumGPUBlocks))
+	s.add(c.Prefill)
+	s.out.Prefill = len(s.out.Workers)
+	s.add(c.Fleet)
+	return s
+}
+
+// add makes room for the ranks of a pool.
+func (s *sampling) add(groups []sim.Group) {
+	for i := range groups {
+		for range groups[i].Count * groups[i].Ranks() {
+			s.capacity = append(s.capacity, float64(groups[i].Engine.NumGPUBlocks))
 			s.blockMS = append(s.blockMS, make([]float64, SeriesBuckets))
 			s.out.Workers = append(s.out.Workers, Strip{
 				KV: make([]float32, SeriesBuckets), Running: make([]int32, SeriesBuckets), Waiting: make([]int32, SeriesBuckets),
 			})
 		}
 	}
-	return s
 }
 
-// pass adds one pass to the buckets it lies in.
-func (s *sampling) pass(worker int, p engine.Pass) {
+// pass adds one pass of an entry of the series to the buckets it lies in.
+func (s *sampling) pass(entry int, p engine.Pass) {
 	if !(s.width > 0) {
 		return
 	}
-	strip, sums := &s.out.Workers[worker], s.blockMS[worker]
+	strip, sums := &s.out.Workers[entry], s.blockMS[entry]
 	from, to := p.Start, min(p.End, s.end)
 	for b := s.bucket(from); b < SeriesBuckets; b++ {
 		strip.Running[b] = max(strip.Running[b], p.Running)

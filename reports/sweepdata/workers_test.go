@@ -2,6 +2,7 @@ package sweepdata
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -169,5 +170,60 @@ func BenchmarkWatch(b *testing.B) {
 		if _, _, err := Watch(context.Background(), trace, c); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestSeriesOfPools compares the strips of pools of every shape, and of
+// data-parallel ranks, with the totals that each rank has of its own.
+func TestSeriesOfPools(t *testing.T) {
+	trace := conversation(t)
+	for _, k := range []struct{ prefill, decode, prefillRanks, decodeRanks int }{
+		{2, 1, 1, 1}, {3, 2, 1, 1}, {1, 3, 1, 1}, {2, 2, 1, 1}, {2, 1, 2, 1}, {1, 2, 1, 2}, {0, 2, 1, 2},
+	} {
+		c := fleet(t, k.decode)
+		end := 60000.0
+		c.MaxSimTimeMS = &end
+		c.Fleet[0].Engine.DPSize = int32(k.decodeRanks)
+		if k.prefill > 0 {
+			pool := fleet(t, k.prefill).Fleet[0]
+			pool.Engine.DPSize, pool.Engine.NumGPUBlocks = int32(k.prefillRanks), pool.Engine.NumGPUBlocks/2
+			c.Prefill = []sim.Group{pool}
+		}
+		s, r, err := Watch(context.Background(), trace, c)
+		if err != nil {
+			t.Fatalf("%+v: %v", k, err)
+		}
+		if s.Prefill != k.prefill*k.prefillRanks || len(s.Workers) != s.Prefill+k.decode*k.decodeRanks {
+			t.Fatalf("%+v: found %d strips, %d of prefill", k, len(s.Workers), s.Prefill)
+		}
+		for i := range s.Prefill {
+			if got, want := s.Label(i), fmt.Sprintf("p%d", i); got != want {
+				t.Errorf("%+v: found the label %s, expected %s", k, got, want)
+			}
+			checkPoolStrip(t, &s.Workers[i], &r.Prefill[i])
+		}
+		letter := "w"
+		if k.prefill > 0 {
+			letter = "d"
+		}
+		for i := range r.Workers {
+			if got, want := s.Label(s.Prefill+i), fmt.Sprintf("%s%d", letter, i); got != want {
+				t.Errorf("%+v: found the label %s, expected %s", k, got, want)
+			}
+			checkPoolStrip(t, &s.Workers[s.Prefill+i], &r.Workers[i])
+		}
+	}
+}
+
+// checkPoolStrip compares the peak of a strip with its own rank's. Blocks come
+// free between the passes of a pool's worker, so that means differ.
+func checkPoolStrip(t *testing.T, s *Strip, w *sim.Worker) {
+	t.Helper()
+	running, busy := int32(0), false
+	for b := range s.KV {
+		running, busy = max(running, s.Running[b]), busy || s.KV[b] > 0
+	}
+	if running != w.PeakRunning || busy != (w.Passes > 0) {
+		t.Errorf("found at most %d requests running and busy %v, expected %d in %d passes", running, busy, w.PeakRunning, w.Passes)
 	}
 }
