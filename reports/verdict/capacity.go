@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -42,8 +41,8 @@ func (j *judge) reading() *Reading {
 	slices.SortStableFunc(r.Loads, func(a, b Load) int {
 		return cmp.Or(cmp.Compare(a.Workers, b.Workers), cmp.Compare(a.Rate, b.Rate))
 	})
-	r.Smallest = j.holding(r, workersAxis, func(l *Load) float64 { return -l.Workers })
-	r.Fastest = j.holding(r, rateAxis, func(l *Load) float64 { return l.Rate })
+	r.Smallest = j.holding(r, workersAxis, fewest, func(l *Load) bool { return j.plain(l, workersAxis) })
+	r.Fastest = j.holding(r, rateAxis, func(l *Load) float64 { return l.Rate }, func(l *Load) bool { return j.plain(l, rateAxis) })
 	j.describe(r)
 	return r
 }
@@ -115,19 +114,34 @@ func (j *judge) holds(p int, most float64) bool {
 	return goal == 0 || mean[j.d.byName["goodput_share"]] >= 100*goal
 }
 
-// holding returns the load that goes furthest along one axis, all others at the
-// default, with every easier one held too; -1 for none.
-func (j *judge) holding(r *Reading, axis string, hard func(*Load) float64) int {
-	if !slices.ContainsFunc(j.d.load, func(a int) bool { return j.s.Axes[a].Name == axis }) {
+// fewest orders fleets from large to small.
+func fewest(l *Load) float64 { return -l.Workers }
+
+// plain reports whether a load leaves all axes of load at the default but those
+// named.
+func (j *judge) plain(l *Load, but ...string) bool {
+	for k, a := range j.d.load {
+		if axis := &j.s.Axes[a]; !slices.Contains(but, axis.Name) && !same(l.Values[k], axis.Base) {
+			return false
+		}
+	}
+	return true
+}
+
+// loadAxis reports whether an axis of load was varied.
+func (j *judge) loadAxis(name string) bool {
+	return slices.ContainsFunc(j.d.load, func(a int) bool { return j.s.Axes[a].Name == name })
+}
+
+// holding returns, of the loads that are asked for, the one that goes furthest
+// along an axis with every easier one held too; -1 for none.
+func (j *judge) holding(r *Reading, axis string, hard func(*Load) float64, asked func(*Load) bool) int {
+	if !j.loadAxis(axis) {
 		return -1
 	}
 	var line []int
 	for i := range r.Loads {
-		others := false
-		for k, a := range j.d.load {
-			others = others || j.s.Axes[a].Name != axis && !same(r.Loads[i].Values[k], j.s.Axes[a].Base)
-		}
-		if !others && !math.IsNaN(hard(&r.Loads[i])) {
+		if l := &r.Loads[i]; asked(l) && !math.IsNaN(hard(l)) {
 			line = append(line, i)
 		}
 	}
@@ -142,83 +156,7 @@ func (j *judge) holding(r *Reading, axis string, hard func(*Load) float64) int {
 	return last
 }
 
-// describe puts the reading into words.
-func (j *judge) describe(r *Reading) {
-	what := "keeps up with this load"
-	if j.s.SLA.Target > 0 {
-		what = fmt.Sprintf("serves %s %% of requests within %s", given(100*j.s.SLA.Target), j.slo())
-	}
-	varied := func(axis string) bool {
-		return slices.ContainsFunc(j.d.load, func(a int) bool { return j.s.Axes[a].Name == axis })
-	}
-	var heads []string
-	if varied(workersAxis) {
-		if r.Smallest < 0 {
-			heads = append(heads, "No fleet tried "+what+".")
-		} else {
-			l := &r.Loads[r.Smallest]
-			text := fmt.Sprintf("Smallest fleet that %s: %s", what, plural(int(l.Workers), "worker"))
-			if !slices.ContainsFunc(r.Loads, func(o Load) bool { return o.Workers < l.Workers }) {
-				text += " (the smallest tried)"
-			}
-			heads = append(heads, text+".")
-		}
-	}
-	if varied(rateAxis) {
-		rest := strings.Replace(what, "keeps up with this load", "is kept up with", 1)
-		if r.Fastest < 0 {
-			heads = append(heads, "At no rate tried does this fleet hold: none "+rest+".")
-		} else {
-			l := &r.Loads[r.Fastest]
-			text := fmt.Sprintf("This fleet holds up to %s× the rate", given(l.Rate))
-			if !slices.ContainsFunc(r.Loads, func(o Load) bool { return o.Rate > l.Rate }) {
-				text += " (the highest tried)"
-			}
-			heads = append(heads, text+".")
-		}
-	}
-	if len(heads) == 0 {
-		heads = append(heads, "Only the load or the machines were varied: compare the readings.")
-	}
-	r.Headline = strings.Join(heads, " ")
-	const most = 12
-	for i := range r.Loads {
-		if i == most {
-			r.Text = append(r.Text, fmt.Sprintf("%s in the table of points.", capital("the rest")))
-			break
-		}
-		r.Text = append(r.Text, j.loadText(&r.Loads[i]))
-	}
-}
-
-// loadText is one load in a sentence.
-func (j *judge) loadText(l *Load) string {
-	text := l.Name + ": "
-	if l.Saturated {
-		return text + "the queue grows to the end."
-	}
-	var parts []string
-	if !math.IsNaN(l.TTFT) {
-		parts = append(parts, "TTFT p90 "+j.u.value(j.d.byName["p90_ttft_ms"], l.TTFT))
-	}
-	if !math.IsNaN(l.ITL) {
-		parts = append(parts, "ITL p90 "+j.u.value(j.d.byName["p90_itl_ms"], l.ITL))
-	}
-	if !math.IsNaN(l.Within) {
-		parts = append(parts, fixed(l.Within, 1)+" % within the SLO")
-	}
-	if l.Best >= 0 && j.v.Points[l.Best].Changes > 0 {
-		q := &j.v.Points[l.Best]
-		if d := &q.Diff[j.v.Objective]; d.OK && d.Better > 0 {
-			parts = append(parts, fmt.Sprintf("best with %s (%s against the defaults at this load)", q.Knobs, d.Text(j.metrics[j.v.Objective].Unit)))
-		}
-	}
-	return text + strings.Join(parts, ", ") + "."
-}
-
-func capitalFirst(text string) string {
-	if text == "" {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
+// held reports whether any load holds.
+func (r *Reading) held() bool {
+	return r != nil && slices.ContainsFunc(r.Loads, func(l Load) bool { return l.Holds })
 }

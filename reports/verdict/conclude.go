@@ -59,6 +59,8 @@ func (j *judge) setState() {
 		j.overload(finished)
 	case len(v.Order) == 0 && len(j.candidates()) > 0:
 		j.unknown()
+	case len(j.d.live) == 0 && v.Capacity.held():
+		j.capacity()
 	case j.missed():
 		j.sloMiss()
 	case len(j.d.load) > 0 && len(j.d.live) == 0:
@@ -264,7 +266,13 @@ func (j *judge) capacity() {
 	v := j.v
 	v.State, v.Chosen = Capacity, v.Default
 	v.Headline = v.Capacity.Headline
-	v.Evidence = strings.Join(v.Capacity.Text, " ")
+	held := 0
+	for i := range v.Capacity.Loads {
+		if v.Capacity.Loads[i].Holds {
+			held++
+		}
+	}
+	v.Evidence = fmt.Sprintf("%s of %s can be carried.", count(held), plural(len(v.Capacity.Loads), "load"))
 }
 
 func (j *judge) single() {

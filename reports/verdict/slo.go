@@ -3,33 +3,77 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"routesim/reports/sweepdata"
 )
 
 // sloMiss names the point with most requests within the SLO, and the bound that
-// keeps it from more.
+// keeps it from more. Where the load was varied and none of them holds, that is
+// the closest point of all; the flags are those of the default's load.
 func (j *judge) sloMiss() {
 	v := j.v
 	share := j.d.byName["goodput_share"]
-	closest := -1
-	for _, p := range v.Order {
-		if mean := v.Points[p].Mean[share]; !math.IsNaN(mean) && (closest < 0 || mean > v.Points[closest].Mean[share]) {
-			closest = p
+	here := j.closest(v.Order)
+	v.State, v.Chosen = SLOMiss, here
+	v.Label = "closest, not sufficient"
+	within := func(p int) string { return fixed(v.Points[p].Mean[share], 1) + " %" }
+	best, others := here, ""
+	switch {
+	case v.Capacity == nil:
+		v.Headline = fmt.Sprintf("No setting meets %s. Closest: %s, %s within it.", j.slo(), v.Points[here].Knobs, within(here))
+	case v.Capacity.held():
+		v.Headline = fmt.Sprintf("No setting meets %s at %s. Closest: %s, %s within it.", j.slo(), j.loadName(here), v.Points[here].Knobs, within(here))
+	default:
+		best = j.closest(j.points(func(p int) bool { return j.x[p] != nil && !j.d.reference(p) && !j.d.sat[p] }))
+		v.Headline = fmt.Sprintf("No point meets %s. Closest: %s (%s), %s within it.", j.slo(), j.loadName(best), j.knobsAt(best), within(best))
+		if best != here {
+			others = fmt.Sprintf("At %s: %s, %s.", j.loadName(here), j.knobsAt(here), within(here))
 		}
 	}
-	v.State, v.Chosen = SLOMiss, closest
-	v.Label = "closest, not sufficient"
-	v.Headline = fmt.Sprintf("No setting meets %s. Closest: %s, %s %% within it.", j.slo(), v.Points[closest].Knobs, fixed(v.Points[closest].Mean[share], 1))
 	v.Evidence = fmt.Sprintf("Needed %s %%.", given(100*j.s.SLA.Target))
-	if limit := j.limit(closest); limit != "" {
-		v.Evidence += " " + limit
+	for _, text := range []string{j.limit(best), others, j.slower()} {
+		if text != "" {
+			v.Evidence += " " + text
+		}
 	}
-	if rate := j.slower(); rate != "" {
-		v.Evidence += " " + rate
+	v.Deltas = j.strip(j.of(here))
+}
+
+// closest is the point of a list with most requests within the SLO, -1 for none.
+func (j *judge) closest(list []int) int {
+	share, best := j.d.byName["goodput_share"], -1
+	for _, p := range list {
+		if mean := j.v.Points[p].Mean[share]; !math.IsNaN(mean) && (best < 0 || mean > j.v.Points[best].Mean[share]) {
+			best = p
+		}
 	}
-	v.Deltas = j.strip(j.of(closest))
+	return best
+}
+
+// loadName is a point's load in words.
+func (j *judge) loadName(p int) string {
+	for i := range j.v.Capacity.Loads {
+		if l := &j.v.Capacity.Loads[i]; slices.Equal(l.Values, j.loadOf(p)) {
+			return l.Name
+		}
+	}
+	return "this load"
+}
+
+// knobsAt is what a point changes besides its load.
+func (j *judge) knobsAt(p int) string {
+	var parts []string
+	for _, a := range j.d.live {
+		if !j.d.atBase(p, a) {
+			parts = append(parts, j.s.Axes[a].Name+" "+j.s.Points[p].Values[a])
+		}
+	}
+	if len(parts) == 0 {
+		return "the defaults"
+	}
+	return list(parts)
 }
 
 // limit says how many requests keep each bound alone, over all seeds. It says

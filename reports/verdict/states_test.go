@@ -92,7 +92,7 @@ func TestStates(t *testing.T) {
 		}}, nil, Capacity, []string{"Smallest fleet that serves 90 % of requests within TTFT 2 s: 6 workers.", "4 workers: the queue grows to the end."}},
 		{"rate", lab{axes: []sweepdata.Axis{axis("arrival-speedup-ratio", "1", "1", "1.5", "2")}, of: func(v []string) effect {
 			return effect{saturated: v[0] == "2"}
-		}}, nil, Capacity, []string{"This fleet holds up to 1.5× the rate."}},
+		}}, nil, Capacity, []string{"8 workers keep up with up to 1.5× the rate."}},
 		{"beyond", lab{axes: []sweepdata.Axis{axis(credit, "1", "0.5", "1", "1.5", "2")}, of: func(v []string) effect {
 			return effect{ttft: map[string]float64{"1.5": 0.8, "2": 0.9}[v[0]], noise: 0.005}
 		}}, func(s *sweepdata.Sweep) { s.Axes[0].Documented = 1 }, Win, []string{"router-kv-overlap-score-credit above 1 is accepted by Dynamo but not documented."}},

@@ -1,0 +1,99 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"routesim/reports/sweepdata"
+)
+
+// fleetLab is a system whose TTFT grows with the load on each of its workers,
+// and is not saturated; at a TTFT factor of 1, 94 % of requests keep 2 s.
+func fleetLab(workers, rates []string, target float64) lab {
+	l := lab{seeds: 2, sla: sweepdata.SLA{TTFT: 2000, Target: target}}
+	if workers != nil {
+		l.axes = append(l.axes, axis("workers", "8", workers...))
+	}
+	if rates != nil {
+		l.axes = append(l.axes, axis("arrival-speedup-ratio", "1", rates...))
+	}
+	l.of = func(v []string) effect {
+		n, rate := 8.0, 1.0
+		for i, a := range l.axes {
+			if a.Name == "workers" {
+				n = numberOf(v[i])
+			} else {
+				rate = numberOf(v[i])
+			}
+		}
+		return effect{ttft: 4 * rate / n}
+	}
+	return l
+}
+
+// TestCapacityAnswers: a fleet is named for each rate, and a rate with the fleet
+// that holds it.
+func TestCapacityAnswers(t *testing.T) {
+	fleets := []string{"2", "3", "4", "5", "6", "7", "8"}
+	for _, c := range []struct {
+		name           string
+		workers, rates []string
+		target         float64
+		want           []string
+	}{
+		{"two rates", []string{"4", "6", "8"}, []string{"1", "2"}, 0.9,
+			[]string{"Smallest fleet that serves 90 % of requests within TTFT 2 s: 4 workers at 1× the rate (the smallest tried); 8 workers at 2×. 8 workers hold up to 2× the rate (the highest tried)."}},
+		{"none at the highest", fleets, []string{"1", "2", "4"}, 0.9,
+			[]string{"4 workers at 1× the rate; 7 workers at 2×; none tried at 4×. 8 workers hold up to 2× the rate."}},
+		{"alike", []string{"6", "8"}, []string{"0.5", "1"}, 0.9,
+			[]string{": 6 workers at 0.5× to 1× the rate (the smallest tried). 8 workers hold up to 1× the rate (the highest tried)."}},
+		{"fleets only", fleets, nil, 0.9, []string{"within TTFT 2 s: 4 workers."}},
+		{"rates only", nil, []string{"1", "2", "4"}, 0.9, []string{"8 workers serve 90 % of requests within TTFT 2 s up to 2× the rate."}},
+		{"rates, no target", nil, []string{"1", "2"}, 0, []string{"8 workers keep up with up to 2× the rate (the highest tried)."}},
+		{"no target", []string{"6", "8"}, []string{"1", "2"}, 0, []string{"Smallest fleet that keeps up with this load: 6 workers at 1× to 2× the rate (the smallest tried)."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := mustJudge(t, fleetLab(c.workers, c.rates, c.target).sweep(t))
+			if v.State != Capacity {
+				t.Errorf("found state %s", v.State)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(v.Headline, want) {
+					t.Errorf("found %q, expected %q", v.Headline, want)
+				}
+			}
+			// The readings stand in the section of capacity, once.
+			for _, text := range v.Capacity.Text {
+				if strings.Contains(v.Evidence, text) {
+					t.Errorf("found %q in %q", text, v.Evidence)
+				}
+			}
+			checkWords(t, v, everything(v))
+		})
+	}
+}
+
+// TestLoadsMissTheSLO: the closest point is that of all loads, and a default
+// that misses is no miss where another fleet meets the SLO.
+func TestLoadsMissTheSLO(t *testing.T) {
+	tight := fleetLab([]string{"4", "8", "12"}, []string{"1", "4"}, 0.999)
+	tight.sla.TTFT = 1000
+	v := mustJudge(t, tight.sweep(t))
+	if want := "No point meets TTFT 1 s. Closest: 12 workers, 1× the rate (the defaults), "; v.State != SLOMiss || !strings.Contains(v.Headline, want) {
+		t.Errorf("found %s %q, expected %q", v.State, v.Headline, want)
+	}
+	if want := "At 8 workers, 1× the rate: the defaults, "; !strings.Contains(v.Evidence, want) {
+		t.Errorf("found %q, expected %q", v.Evidence, want)
+	}
+	v = mustJudge(t, fleetLab([]string{"2", "8", "16", "32"}, []string{"1", "4"}, 0.999).sweep(t))
+	if want := "none tried at 4×"; v.State != Capacity || !strings.Contains(v.Headline, want) {
+		t.Errorf("found %s %q, expected %q", v.State, v.Headline, want)
+	}
+	// With settings varied too, the headline says at which load none meets it.
+	l := fleetLab([]string{"8", "16"}, nil, 0.999)
+	l.axes = append(l.axes, axis(scale, "1", "1", "8"))
+	v = mustJudge(t, l.sweep(t))
+	if want := "No setting meets TTFT 2 s at 8 workers. Closest: "; v.State != SLOMiss || !strings.Contains(v.Headline, want) {
+		t.Errorf("found %s %q, expected %q", v.State, v.Headline, want)
+	}
+}
