@@ -32,14 +32,14 @@ test:
 	@echo "draws (make properties), fuzzing (make fuzz), the report in a browser (make browser),"
 	@echo "the gate against mutants (make gate-quick), coverage of the command's scripts."
 
-# Property tests with ten times the usual number of draws.
+# Property tests with three times the usual number of draws.
 properties:
-	sh testdata/tools/properties.sh 1000
+	sh testdata/tools/properties.sh 300
 
-# The race detector needs a C compiler. Fits, which have no goroutines of their
-# own and take minutes under it, are left out.
+# The race detector needs a C compiler. What has no goroutines of its own and
+# takes minutes under it is left out: fits, and the packages that draw.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short ./... $(TOOLS)
+	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./... $(TOOLS) | grep -Ev '/reports/(plot|figures|page|fitview|profileview)$$')
 
 fuzz:
 	sh testdata/tools/fuzz.sh $(FUZZTIME)

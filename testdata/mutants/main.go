@@ -12,7 +12,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 func main() {
@@ -51,32 +54,30 @@ func run(quick bool, shifts int, write bool, only string) error {
 	if only == "" {
 		go func() { luck <- offsets(program, root, shifts) }() // while mutants are built
 	}
-	var found, blind []*finding
-	failed := 0
 	list := mutants()
 	known := len(list)
 	list = append(list, blindMutants()...)
-	for i := range list {
-		m := &list[i]
-		if only != "" && m.name != only {
-			continue
-		}
-		f, err := m.prove(root, dir, quick)
-		os.Remove(filepath.Join(dir, m.name))
-		if err != nil {
+	if only != "" {
+		list = slices.DeleteFunc(list, func(m mutant) bool { return m.name != only })
+	}
+	var found, blind []*finding
+	failed := 0
+	for i, p := range proveAll(list, root, dir, quick) {
+		r := <-p
+		if r.err != nil {
 			failed++
-			fmt.Println("MISSED", err)
+			fmt.Println("MISSED", r.err)
 			continue
 		}
 		what := "caught"
-		if len(f.caught) == 0 {
+		if len(r.finding.caught) == 0 {
 			what = "unseen"
 		}
-		fmt.Printf("%s %-30s %-18s %s\n", what, m.name, f.verdict, strings.Join(f.caught, " "))
+		fmt.Printf("%s %-30s %-18s %s\n", what, list[i].name, r.finding.verdict, strings.Join(r.finding.caught, " "))
 		if i < known {
-			found = append(found, f)
+			found = append(found, r.finding)
 		} else {
-			blind = append(blind, f)
+			blind = append(blind, r.finding)
 		}
 	}
 	if only == "" {
@@ -92,6 +93,32 @@ func run(quick bool, shifts int, write bool, only string) error {
 		return writePage(root, found, blind, shifts)
 	}
 	return nil
+}
+
+// proof is what came of a mutant.
+type proof struct {
+	finding *finding
+	err     error
+}
+
+// proveAll proves mutants, as many at once as there are cores, and returns where
+// each one's proof will arrive.
+func proveAll(list []mutant, root, dir string, quick bool) []chan proof {
+	out := make([]chan proof, len(list))
+	for i := range out {
+		out[i] = make(chan proof, 1)
+	}
+	var next atomic.Int64
+	for range runtime.NumCPU() {
+		go func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				f, err := list[i].prove(root, dir, quick)
+				os.Remove(filepath.Join(dir, list[i].name))
+				out[i] <- proof{f, err}
+			}
+		}()
+	}
+	return out
 }
 
 // The lines of the page between which the table stands.
