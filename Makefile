@@ -37,9 +37,10 @@ properties:
 	sh testdata/tools/properties.sh 300
 
 # The race detector needs a C compiler. What has no goroutines of its own and
-# takes minutes under it is left out: fits, and the packages that draw.
+# takes minutes under it is left out: fits, and the packages that draw; property
+# tests make fewer draws.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./... $(TOOLS) | grep -Ev '/reports/(plot|figures|page|fitview|profileview)$$')
+	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test -race -short $$($(GO) list ./... $(TOOLS) | grep -Ev '/reports/(plot|figures|page|fitview|profileview)$$')
 
 fuzz:
 	sh testdata/tools/fuzz.sh $(FUZZTIME)
