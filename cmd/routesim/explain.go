@@ -23,7 +23,8 @@ chosen; and, by replaying the alternative, the TTFT the request would have had
 there and what it would have meant to all others. In each alternative only this
 decision is forced: later ones stay free, under the same draws.
 
-RUN is the folder that replay -o wrote. The trace is found beside it, one folder
+RUN is the folder that replay -o wrote, of one pool of workers behind kv routers
+whose costs alone decide. The trace is found beside it, one folder
 up or in the working directory, or given with --trace.
 
 --request N is a row number of requests.parquet, from 0. --worst N takes the N
@@ -122,6 +123,9 @@ func (o *explainOptions) open(cmd *cobra.Command, dir string) (*replayed, error)
 	run, err := newReplayed(r, paths)
 	if err != nil {
 		return nil, err
+	}
+	if err := explain.Check(run.config); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if err := run.read(cmd.Context(), o.sys.stdin); err != nil {
 		return nil, err

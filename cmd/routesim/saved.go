@@ -29,6 +29,9 @@ func openSavedRun(table *settings.Table, dir string) (*savedRun, error) {
 	path := filepath.Join(dir, "summary.json")
 	text, err := os.ReadFile(path)
 	if err != nil {
+		if _, other := os.Stat(filepath.Join(dir, "sweep.yaml")); other == nil {
+			return nil, fmt.Errorf("%s: found a sweep, which cannot be explained, expected one run; make one of a point's settings with routesim replay -o DIR", dir)
+		}
 		return nil, fmt.Errorf("%s: %w, expected the folder that replay -o wrote", path, reason(err))
 	}
 	var file struct {

@@ -6,6 +6,7 @@ package explain
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -64,6 +65,30 @@ type Base struct {
 	Result *sim.Result
 
 	costs map[int32][]router.Terms // of all kv decisions that were asked for
+}
+
+// Check reports the first thing of a configuration under which decisions cannot
+// be taken apart: nobody priced the workers, something else than their costs
+// chose among them, or a request could not be sent to each of them.
+func Check(c *sim.Config) error {
+	l := c.Router.Live
+	switch {
+	case c.Disaggregated():
+		return errors.New("found prefill and decode pools, expected one pool of aggregated workers: explain does not take pools apart yet")
+	case c.Router.Mode != router.KV:
+		return fmt.Errorf("router-mode: found %v, expected kv: no other mode prices its workers", c.Router.Mode)
+	case len(c.Faults) > 0:
+		return errors.New("faults: found workers that are away for a time, expected none: explain cannot send a request to a worker that is away")
+	case l == nil:
+		return nil
+	case l.Policy != nil:
+		return fmt.Errorf("worker-selection-policy: found %s, expected the default policy: explain takes no other apart yet", l.Policy.Name)
+	case l.ActiveDecodeBlocksThreshold != nil || l.ActivePrefillTokensThreshold >= 0 || l.ActivePrefillTokensThresholdFrac != nil:
+		return errors.New("found thresholds at which a worker counts as busy, expected none: explain cannot send a request to a busy worker")
+	case l.AffinityTTLSecs != 0:
+		return errors.New("router-session-affinity-ttl-secs: found sessions that stay on their worker, expected none: their worker is not chosen by its cost")
+	}
+	return nil
 }
 
 // Worst returns the rows of the n decisions with the most regret: KV blocks held
