@@ -80,8 +80,8 @@ func newDisagg(s *simulation, block int32) *disagg {
 			ranks := make([]*engine.Worker, g.Ranks())
 			for k := range ranks {
 				ranks[k] = s.newWorker(&g, len(targets), c.PrefillSampler)
-				ranks[k].Events.On = c.Router.Mode == router.KV
-				ranks[k].Events.Lag = c.Router.KVEventLagMS
+				ranks[k].Events.On = c.Router.Mode == router.KV && !g.Silent
+				ranks[k].Events.Lag = c.Router.KVEventLagMS + g.EventDelayMS
 				d.extra = append(d.extra, workerTotals{group: i})
 				d.transfer = append(d.transfer, g.Transfer)
 				targets = append(targets, targetOf(&g, d.prefill.size, k))

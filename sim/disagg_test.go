@@ -150,3 +150,34 @@ func TestPoolsMustAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestEventsOfPrefillWorkers: the prefill router does not learn what workers
+// hold that publish no KV events, learns the rest, and learns later of those
+// whose events take their time.
+func TestEventsOfPrefillWorkers(t *testing.T) {
+	believed := func(change func(*Group)) (on [2]float64) {
+		s := burst(40, 1, 640, 4, 50)
+		for i := range s.rows {
+			s.rows[i].HashIDs = s.rows[0].HashIDs
+		}
+		s.cfg.Router.Live = nil
+		g := s.cfg.Fleet[0]
+		g.Count = 1
+		s.cfg.Prefill = []Group{g, g}
+		change(&s.cfg.Prefill[1])
+		r := s.mustRun(t, nil)
+		for i := range r.Requests {
+			on[r.Handoffs[i].PrefillWorker] += r.Requests[i].Decision.Overlap
+		}
+		return on
+	}
+	if on := believed(func(g *Group) { g.Silent = true }); on[0] == 0 || on[1] != 0 {
+		t.Errorf("found overlaps of %v blocks, expected some on the first worker and none on the silent one", on)
+	}
+	if on := believed(func(g *Group) { g.EventDelayMS = 1e9 }); on[0] == 0 || on[1] != 0 {
+		t.Errorf("found overlaps of %v blocks, expected none on the worker whose events never arrive", on)
+	}
+	if on := believed(func(*Group) {}); on[0] == 0 {
+		t.Errorf("found overlaps of %v blocks, expected some", on)
+	}
+}

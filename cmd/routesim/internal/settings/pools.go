@@ -51,6 +51,9 @@ func (r *Run) pool(name string, groups []WorkerGroup, args []Given) ([]Modelled,
 		if err != nil {
 			return nil, err
 		}
+		if t := &g.Transfer; t.GBPerSecond > 0 && own.TransferBytesPerToken == nil && g.Profile != nil {
+			t.BytesPerToken = float64(g.Profile.KVBytesPerToken)
+		}
 		fleet = append(fleet, g)
 	}
 	return fleet, nil
@@ -129,6 +132,55 @@ func (r *resolution) checkPools() error {
 		}
 	}
 	return nil
+}
+
+// checkLivePools refuses pools behind a live router, and names what makes it one.
+func (r *resolution) checkLivePools() error {
+	run := &r.Run
+	if !run.Disaggregated() || run.Semantics != LiveWord && run.Frontends < 2 {
+		return nil
+	}
+	semantics := r.originOf("router-semantics")
+	what := "router-semantics live (" + semantics.String() + ")"
+	switch {
+	case run.Semantics != LiveWord:
+		what = fmt.Sprintf("frontends %d (%s)", run.Frontends, r.originOf("frontends"))
+	case semantics.Layer == FromLive:
+		what = semantics.Where + ", which only a live router has"
+	}
+	pools := "prefill-workers"
+	for _, name := range []string{"prefill-workers", "decode-workers", "prefill-engine-args", "decode-engine-args"} {
+		if o := r.originOf(name); o.Layer != FromDefault {
+			pools = fmt.Sprintf("%s (%s)", name, o)
+			break
+		}
+	}
+	return fmt.Errorf("prefill-workers: found pools, by %s, together with %s, expected none of it: pools run under replay semantics only, with router-mode kv or round-robin; leave it out", pools, what)
+}
+
+// warnTransfers names the half of a rate of KV transfers that was given without
+// the other: a transfer takes time where both are known.
+func (r *resolution) warnTransfers() {
+	run := &r.Run
+	if !run.Disaggregated() {
+		return
+	}
+	rate, size := 0, 0 // groups of prefill workers that have one without the other
+	for i := range run.PrefillWorkers {
+		own := run.under(run.prefillArgs).with(&run.PrefillWorkers[i])
+		switch t := own.transfer(); {
+		case t.GBPerSecond > 0 && !(t.BytesPerToken > 0) && own.Profile == "":
+			rate++
+		case t.BytesPerToken > 0 && !(t.GBPerSecond > 0):
+			size++
+		}
+	}
+	if rate > 0 {
+		r.Warn("kv-transfer-bandwidth has no effect without kv-transfer-bytes-per-token, which only a profile knows by itself: nothing is sent, in no time")
+	}
+	if size > 0 {
+		r.Warn("kv-transfer-bytes-per-token has no effect without kv-transfer-bandwidth: KV is sent in no time")
+	}
 }
 
 // poolArgs reads the engine dictionary of a pool. What all workers share holds

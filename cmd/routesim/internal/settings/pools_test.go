@@ -81,3 +81,79 @@ func TestPoolErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestPoolsBehindLiveRouters: the error names the setting that makes the router
+// a live one, and where it and the pools come from.
+func TestPoolsBehindLiveRouters(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   Input
+		args []string
+		want []string
+	}{
+		"events":     {Input{}, []string{"--prefill-workers=2", "--no-router-kv-events"}, []string{"by prefill-workers (flag --prefill-workers)", "router-kv-events (flag --no-router-kv-events)"}},
+		"mode":       {Input{}, []string{"--decode-workers=2", "--router-mode=random"}, []string{"by decode-workers (flag --decode-workers)", "router-mode (flag --router-mode)"}},
+		"asked":      {Input{}, []string{"--prefill-workers=2", "--router-semantics=live"}, []string{"router-semantics live (flag --router-semantics)"}},
+		"frontends":  {Input{}, []string{"--prefill-workers=2", "--frontends=2"}, []string{"frontends", "flag --frontends"}},
+		"faults":     {Input{}, []string{"--prefill-workers=2", "--faults=drain:0@1-2"}, []string{"faults (flag --faults)"}},
+		"dictionary": {Input{}, []string{`--prefill-engine-args={"engine": {"worker_type": "prefill"}}`, "--kv-event-loss=0.1"}, []string{"by prefill-engine-args (flag --prefill-engine-args)", "kv-event-loss (flag --kv-event-loss)"}},
+	} {
+		_, err := resolveWith(t, c.in, append([]string{"--timing=dynamo-polynomial"}, c.args...)...)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, want := range append(c.want, "replay semantics only, with router-mode kv or round-robin") {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, expected %q in it", name, err, want)
+			}
+		}
+	}
+}
+
+// TestHalfARateIsNamed: a transfer takes time where bandwidth and bytes per token
+// are both known for the group of prefill workers; either alone is named.
+func TestHalfARateIsNamed(t *testing.T) {
+	const rate, size = "kv-transfer-bandwidth has no effect", "kv-transfer-bytes-per-token has no effect"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--prefill-workers=2", "--kv-transfer-bandwidth=25"}, rate},
+		{[]string{"--prefill-workers=2", "--kv-transfer-bytes-per-token=1024"}, size},
+		{[]string{"--prefill-workers=1,1@kv_transfer_bandwidth=25"}, rate},
+		{[]string{`--prefill-engine-args={"engine": {"kv_bytes_per_token": 1024}}`}, size},
+		{[]string{"--prefill-workers=2", "--kv-transfer-bandwidth=25", "--kv-transfer-bytes-per-token=1024"}, ""},
+		{[]string{"--prefill-workers=2@kv_transfer_bandwidth=25", "--kv-transfer-bytes-per-token=1024"}, ""},
+		{[]string{"--prefill-workers=2"}, ""},
+	} {
+		r := mustResolve(t, Input{}, append([]string{"--timing=dynamo-polynomial"}, c.args...)...)
+		text := strings.Join(r.Warnings, "\n")
+		for _, w := range []string{rate, size} {
+			if strings.Contains(text, w) != (w == c.want) {
+				t.Errorf("%v: warnings %q, expected %q", c.args, text, c.want)
+			}
+		}
+	}
+}
+
+// TestTransfersOfProfiles: a worker with a profile sends the profile's bytes per
+// token unless others are given.
+func TestTransfersOfProfiles(t *testing.T) {
+	const p = "--profile=h100/vllm/llama-3.1-70b/tp4"
+	_, prefill := pools(t, p, "--prefill-workers=2", "--kv-transfer-bandwidth=25")
+	want := float64(prefill[0].Profile.KVBytesPerToken)
+	if got := prefill[0].Transfer; want < 1000 || got.BytesPerToken != want || got.GBPerSecond != 25 {
+		t.Errorf("found %+v, expected 25 GB/s and %v bytes per token", got, want)
+	}
+	if r := mustResolve(t, Input{}, p, "--prefill-workers=2", "--kv-transfer-bandwidth=25"); strings.Contains(strings.Join(r.Warnings, "\n"), "kv-transfer") {
+		t.Errorf("warnings %q, expected none of transfers", r.Warnings)
+	}
+	_, prefill = pools(t, p, "--prefill-workers=2", "--kv-transfer-bandwidth=25", "--kv-transfer-bytes-per-token=7")
+	if got := prefill[0].Transfer.BytesPerToken; got != 7 {
+		t.Errorf("found %v bytes per token, expected 7", got)
+	}
+	_, prefill = pools(t, p, "--prefill-workers=2")
+	if got := prefill[0].Transfer; got != (sim.Transfer{}) {
+		t.Errorf("found %+v, expected no transfer", got)
+	}
+}

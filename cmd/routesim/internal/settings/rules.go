@@ -23,6 +23,9 @@ func (r *resolution) check() error {
 	if err := r.checkTrackingKey(); err != nil {
 		return err
 	}
+	if err := r.checkLivePools(); err != nil {
+		return err
+	}
 	r.warnInactive()
 	return nil
 }
@@ -80,6 +83,7 @@ func (r *resolution) warnInactive() {
 		r.Warn("router-queue-threshold has no effect without router-track-prefill-tokens: no worker ever counts as busy")
 	}
 	r.warnUnused()
+	r.warnTransfers()
 }
 
 func (r *resolution) originOf(name string) Origin {

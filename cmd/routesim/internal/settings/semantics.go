@@ -158,9 +158,9 @@ func (r *resolution) warnBlind() {
 		return
 	}
 	silent, all := 0, 0
-	groups := run.Workers
-	if run.Disaggregated() {
-		groups = run.PrefillWorkers // the decode router sees load only
+	groups, of, mend := run.Workers, "workers", "; no-router-kv-events would predict it"
+	if run.Disaggregated() { // the decode router sees load only
+		groups, of, mend = run.PrefillWorkers, "prefill workers", ""
 	}
 	for i := range groups {
 		g := &groups[i]
@@ -170,7 +170,7 @@ func (r *resolution) warnBlind() {
 		}
 	}
 	if silent > 0 {
-		r.Warn("router-mode kv: %d of %d workers publish no KV events (worker-kv-events, kv-events-config): the router is blind to what they hold and routes to them by load alone; no-router-kv-events would predict it", silent, all)
+		r.Warn("router-mode kv: %d of %d %s publish no KV events (worker-kv-events, kv-events-config): the router is blind to what they hold and routes to them by load alone%s", silent, all, of, mend)
 	}
 }
 

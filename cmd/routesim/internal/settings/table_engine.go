@@ -75,12 +75,12 @@ func transferRows() []Setting {
 	return []Setting{
 		{
 			Name: "kv-transfer-bandwidth", Group: Pools, Default: None, Unit: "GB/s", Dict: "engine.kv_transfer_bandwidth", Kind: positive.optional(),
-			Help: "Rate (10^9 bytes per second) at which a prefill worker sends a prompt's KV to a decode worker. none: in no time.",
+			Help: "Rate (10^9 bytes per second) at which a prefill worker sends a prompt's KV to a decode worker; needs --kv-transfer-bytes-per-token or a profile. none: in no time.",
 			Ref:  func(r *Run) any { return &r.TransferGBPerSecond },
 		}, {
 			Name: "kv-transfer-bytes-per-token", Aliases: []string{"kv-bytes-per-token"}, Group: Pools, Default: None, Unit: "bytes",
 			Dict: "engine.kv_transfer_bytes_per_token", Kind: positive.optional(),
-			Help: "Bytes of KV per token that are sent. none: nothing, in no time.",
+			Help: "Bytes of KV per token that are sent; needs --kv-transfer-bandwidth. none: those of the worker's profile; without one nothing, in no time.",
 			Ref:  func(r *Run) any { return &r.TransferBytesPerToken },
 		}, {
 			Name: "kv-transfer-timing-mode", Group: Pools, Default: "full_prompt", Dict: "engine.kv_transfer_timing_mode",
@@ -97,7 +97,7 @@ func disaggRows() []Setting {
 	return []Setting{
 		{
 			Name: "prefill-workers", Aliases: []string{"num-prefill-workers"}, Group: Pools, Default: None, Kind: FleetKind{Optional: true},
-			Help: "Disaggregated serving: the workers that compute prompts, written as --workers is. Excludes --workers; without --decode-workers there is one of those.",
+			Help: "Disaggregated serving: the workers that compute prompts, written as --workers is. Excludes --workers; without --decode-workers there is one of those. Pools run under replay semantics only, with router-mode kv or round-robin.",
 			Ref:  func(r *Run) any { return &r.PrefillWorkers },
 		}, {
 			Name: "decode-workers", Aliases: []string{"num-decode-workers"}, Group: Pools, Default: None, Kind: FleetKind{Optional: true},
