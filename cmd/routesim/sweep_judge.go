@@ -140,6 +140,7 @@ func (f *findings) print(w io.Writer, p *sweepPlan) error {
 		Options: terminal(w, p.o.sys.environ),
 		Points:  filepath.Join(p.dir, "points.csv"),
 		Report:  filepath.Join(p.dir, reportFile),
+		Folder:  p.dir,
 		Plots:   fmt.Sprintf("%s (%d PNG, %d SVG)", filepath.Join(p.dir, "plots"), len(f.figures), len(f.figures)),
 	})
 }

@@ -11,7 +11,7 @@ func shortAxis(name string) string { return verdict.Short(name) }
 
 // sweepOnly are the flags of a sweep that a replay does not have.
 var sweepOnly = [...]string{
-	"vary", "sample", "points", "seeds", "objective", "shard", "output", "o", "report", "smallest", "parallel", "j", "jobs",
+	"vary", "sample", "points", "seeds", "objective", "sla-target", "from", "shard", "shard-count", "output", "o", "report", "smallest", "parallel", "j", "jobs",
 	"resume", "no-resume", "no-confirm", "confirm", "quiet", "q", "json", "format", "no-report", "no-plots", "plots", "crd", "target", "slo", "seed",
 }
 
@@ -121,17 +121,9 @@ func shell(args []string) string {
 		case i > 0:
 			b.WriteByte(' ')
 		}
-		b.WriteString(quoted(a))
+		b.WriteString(verdict.Quoted(a))
 	}
 	return b.String()
 }
 
 const plainChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,@%+"
-
-// quoted protects an argument from the shell.
-func quoted(arg string) string {
-	if arg != "" && strings.Trim(arg, plainChars) == "" {
-		return arg
-	}
-	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-}

@@ -9,6 +9,7 @@ import (
 	"routesim/reports"
 	"routesim/reports/format"
 	"routesim/reports/sweepdata"
+	"routesim/reports/verdict"
 )
 
 // fact is a term with its value.
@@ -142,7 +143,7 @@ func (m *model) profiles() (out []profile) {
 		p.Facts = append(p.Facts, fact{"grade", f.Grade + gradeFlags(f.Flags)})
 		if e := f.HeldOut; e != nil {
 			p.Facts = append(p.Facts, fact{"error against servers", fmt.Sprintf("median TTFT %s %%, TPOT %s %%; p90 TTFT %s %%, TPOT %s %% (%s)",
-				number(e.TTFT[0], significant), number(e.TPOT[0], significant), number(e.TTFT[1], significant), number(e.TPOT[1], significant), pretty(format.Plural(int64(e.Runs), "run")))})
+				number(e.TTFT[0], significant), number(e.TPOT[0], significant), number(e.TTFT[1], significant), number(e.TPOT[1], significant), pretty(verdict.HeldOutRuns(f)))})
 		} else {
 			p.Facts = append(p.Facts, fact{"error against servers", "never compared"})
 		}

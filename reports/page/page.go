@@ -140,7 +140,7 @@ func (m *model) content() (*content, error) {
 	c := &content{
 		Title: m.title(), Style: shortNames(squeeze(styleText, styleSigns)), Script: squeeze(plotsText+scriptText, scriptSigns), Meta: m.meta(), V: m.v, Version: m.s.Version,
 		Table: m.pointTable(), Workload: m.workload(), Profiles: m.profiles(), Timing: m.base("timing"),
-		Varied: m.varied(), Settings: m.settings(), Definitions: m.v.Definitions, Notes: m.s.Notes, Command: shell(m.s.Command),
+		Varied: m.varied(), Settings: m.settings(), Definitions: m.v.Definitions, Notes: m.s.Notes, Command: shell(verdict.Command(m.s.Command)),
 	}
 	c.Headline = headline(m.v.Headline)
 	c.Costs = strings.TrimPrefix(m.v.Costs, "Costs: ")

@@ -5,6 +5,7 @@ import (
 
 	"routesim/reports/paste"
 	"routesim/reports/sweepdata"
+	"routesim/reports/verdict"
 )
 
 // block holds a point's flags in the forms to paste.
@@ -65,7 +66,7 @@ func (m *model) flagTexts() (*flagTexts, error) {
 	return t, nil
 }
 
-func plainValue(v string) bool { return v != "" && strings.Trim(v, plainChars) == "" }
+func plainValue(v string) bool { return v != "" && verdict.Quoted(v) == v }
 
 // add takes the parts of a flag's texts from those of a point that has no other.
 func (t *flagTexts) add(f sweepdata.Flag, version string) error {

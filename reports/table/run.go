@@ -211,24 +211,46 @@ const (
 	barLength = 18
 )
 
+// load says how evenly the workers were used, those of each pool by themselves.
 func (p *page) load(d *reports.Details) {
-	b := &d.Imbalance
-	if d.Workers < 2 || math.IsNaN(float64(b.BusyMaxOverMean)) {
+	if d.PrefillImbalance == nil {
+		if d.Workers >= 2 {
+			p.evenness("load", "busiest worker", "w", &d.Imbalance)
+		}
 		return
 	}
-	text := fmt.Sprintf("busiest worker %s%s the mean", format.Fixed(float64(b.BusyMaxOverMean), 2), p.sign("x", "×"))
-	p.line(left("load", gutter) + left(text, barColumn-gutter) + p.bar(b.Busiest, b.BusiestShare, b.BusiestShare))
-	text = fmt.Sprintf("KV pool at most %s %% (w%d)", format.Percent(float64(b.PeakKVUsage)), b.PeakKVWorker)
-	p.line(left("", gutter) + left(text, barColumn-gutter) + p.bar(b.Idlest, b.IdlestShare, b.BusiestShare))
+	p.poolLoad("load", "prefill", d.PrefillWorkers, d.PrefillImbalance)
+	p.poolLoad("", "decode", d.Workers, &d.Imbalance)
+}
+
+// poolLoad is the load of one of two pools, whose workers have names of their
+// own.
+func (p *page) poolLoad(label, pool string, workers int, b *reports.Imbalance) {
+	if workers >= 2 {
+		p.evenness(label, pool+": busiest", pool[:1], b)
+		return
+	}
+	p.line(left(label, gutter) + fmt.Sprintf("%s: KV pool at most %s %% (%s%d)", pool, format.Percent(float64(b.PeakKVUsage)), pool[:1], b.PeakKVWorker))
+}
+
+// evenness compares workers, whose names begin with a letter.
+func (p *page) evenness(label, who, letter string, b *reports.Imbalance) {
+	if math.IsNaN(float64(b.BusyMaxOverMean)) {
+		return
+	}
+	text := fmt.Sprintf("%s %s%s the mean", who, format.Fixed(float64(b.BusyMaxOverMean), 2), p.sign("x", "×"))
+	p.line(left(label, gutter) + left(text, barColumn-gutter) + p.bar(letter, b.Busiest, b.BusiestShare, b.BusiestShare))
+	text = fmt.Sprintf("KV pool at most %s %% (%s%d)", format.Percent(float64(b.PeakKVUsage)), letter, b.PeakKVWorker)
+	p.line(left("", gutter) + left(text, barColumn-gutter) + p.bar(letter, b.Idlest, b.IdlestShare, b.BusiestShare))
 }
 
 // bar shows a worker's share of all busy time beside the largest share.
-func (p *page) bar(worker int, share, most reports.Number) string {
+func (p *page) bar(letter string, worker int, share, most reports.Number) string {
 	n := 0
 	if most > 0 {
 		n = int(math.Round(barLength * float64(share/most)))
 	}
-	return fmt.Sprintf("%s|%s| %s %%", left(fmt.Sprintf("w%d", worker), 6), left(strings.Repeat(p.sign("#", "█"), n), barLength), right(format.Percent(float64(share)), 5))
+	return fmt.Sprintf("%s|%s| %s %%", left(fmt.Sprintf("%s%d", letter, worker), 6), left(strings.Repeat(p.sign("#", "█"), n), barLength), right(format.Percent(float64(share)), 5))
 }
 
 func (p *page) remarks(s *reports.Summary) {

@@ -20,6 +20,7 @@ type SweepOptions struct {
 	Points string // path of the table of all points, "" for none
 	Report string // path of the report, "" for none
 	Plots  string // path of the plots and what they are, "" for none
+	Folder string // of the results, for commands to paste; "" for a word that stands for it
 }
 
 const (
@@ -117,8 +118,8 @@ func (p *sweepPage) verdict() {
 	p.labelled(bold, chip, v.Headline)
 	if brief := p.brief(); brief != "" {
 		p.labelled("", "", brief)
-	} else if v.Evidence != "" {
-		p.labelled("", "", v.Evidence)
+	} else if evidence, _, _ := strings.Cut(v.Evidence, judgement.AddSeeds); evidence != "" {
+		p.labelled("", "", evidence) // the command stands below, whole
 	}
 	costs, ties, _ := strings.Cut(strings.TrimPrefix(v.Costs, "Costs: "), ". ")
 	for _, e := range []struct{ label, text string }{
@@ -131,9 +132,7 @@ func (p *sweepPage) verdict() {
 	for _, text := range v.Added {
 		p.labelled(yellow, " note", text)
 	}
-	if c := v.Capacity; c != nil && v.State != judgement.Capacity {
-		p.labelled("", " capacity", strings.Join(append([]string{c.Headline}, c.Text...), " "))
-	}
+	p.capacity()
 }
 
 // brief is the evidence of a win in one line.
@@ -169,10 +168,7 @@ func (p *sweepPage) remarks() {
 // steps are what to paste, and where to read on.
 func (p *sweepPage) steps(o *SweepOptions) {
 	p.gap = true
-	label := " paste"
-	if p.v.Label != "" {
-		label = " closest"
-	}
+	label := " " + p.part("paste")
 	for _, point := range []int{p.v.Chosen, p.v.Alternative} {
 		if point < 0 || len(p.s.Points[point].Flags) == 0 {
 			continue
@@ -183,11 +179,66 @@ func (p *sweepPage) steps(o *SweepOptions) {
 		}
 		label = " or"
 	}
+	p.moreSeeds(o.Folder)
 	for _, e := range []struct{ label, text string }{{" report", o.Report}, {" plots", o.Plots}, {" next", o.Next}} {
 		if e.text != "" {
 			p.labelled("", e.label, e.text)
 		}
 	}
+}
+
+// part is a word for the point to set, or what keeps it from being one.
+func (p *sweepPage) part(word string) string {
+	switch p.v.Label {
+	case "":
+		return word
+	case judgement.ToTry:
+		return judgement.ToTry
+	}
+	return "closest"
+}
+
+// moreSeeds writes the command that adds seeds, on lines that a shell joins.
+func (p *sweepPage) moreSeeds(folder string) {
+	command := p.v.MoreSeeds
+	if command == "" {
+		return
+	}
+	if at := strings.LastIndex(command, " -o "+judgement.Folder+" "); at >= 0 && folder != "" {
+		command = command[:at] + " -o " + judgement.Quoted(folder) + strings.TrimPrefix(command[at:], " -o "+judgement.Folder)
+	}
+	if p.gap {
+		p.gap = false
+		p.line("")
+	}
+	label, line := " add seeds", ""
+	flush := func(more string) {
+		p.line(left(label, sweepGutter) + line + more)
+		label = ""
+	}
+	for _, word := range shellWords(p.plain(command)) {
+		switch {
+		case line == "":
+			line = word
+		case sweepGutter+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word)+2 > p.width:
+			flush(" \\")
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	flush("")
+}
+
+// shellWords splits a command at the blanks outside quotes, which stay.
+func shellWords(command string) (words []string) {
+	quoted := false
+	return strings.FieldsFunc(command, func(r rune) bool {
+		if r == '\'' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
 }
 
 // hasRows reports whether there is a default to compare with.
@@ -349,10 +400,8 @@ func (p *sweepPage) rowName(point int) string {
 	case point == p.v.Default && name != "default":
 		name += " default"
 	case point == p.v.Default:
-	case point == p.v.Chosen && p.v.Label != "":
-		name += " closest"
 	case point == p.v.Chosen:
-		name += " chosen"
+		name += " " + p.part("chosen")
 	case p.v.Points[point].Tied && p.v.State == judgement.Win:
 		name += "  " + p.sign("~", "\u2248")
 	}

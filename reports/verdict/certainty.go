@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"routesim/models/profile"
+	"routesim/reports"
 )
 
 func numberOf(text string) float64 {
@@ -81,13 +84,24 @@ func (j *judge) trust() string {
 		p := &j.s.Profiles[i]
 		text := "Worker model " + p.ID + ": never compared with servers."
 		if e := p.HeldOut; e != nil {
-			text = fmt.Sprintf("Worker model %s: median error against servers TTFT %s %%, TPOT %s %% (%s).", p.ID, given(e.TTFT[0]), given(e.TPOT[0]), plural(e.Runs, "held-out run"))
+			text = fmt.Sprintf("Worker model %s: median error against servers TTFT %s %%, TPOT %s %% (%s).", p.ID, given(e.TTFT[0]), given(e.TPOT[0]), HeldOutRuns(p))
 		}
 		if !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// HeldOutRuns says which runs of servers the error of a worker model is over:
+// those that its calibration left out, or all of them, each by numbers fitted to
+// the other half.
+func HeldOutRuns(f *reports.ProfileFacts) string {
+	list, err := profile.Calibrations()
+	if err == nil && strings.Contains(list[f.Calibration].Note, "two-fold cross-validation") {
+		return plural(f.HeldOut.Runs, "run") + ", two-fold cross-validation"
+	}
+	return plural(f.HeldOut.Runs, "held-out run")
 }
 
 // modelError is the largest known error in % of the latency that is judged, 0

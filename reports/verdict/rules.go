@@ -66,7 +66,7 @@ func (j *judge) line(axis string) (stops []stop, why string) {
 	case len(stops) < 2:
 		return stops, fmt.Sprintf("no two values of %s were run with all else at the default.", axis)
 	case len(j.d.seeds) < minGroups:
-		return stops, fmt.Sprintf("with fewer than %d seeds no difference can be shown.", minGroups)
+		return stops, j.unsure()
 	}
 	return stops, ""
 }
@@ -87,8 +87,25 @@ func (j *judge) say(metric string, d *Diff) string {
 	return text
 }
 
-func untested(text, why string) Sentence {
+// unsure is why nothing is shown with as few seeds.
+func (j *judge) unsure() string {
+	return fmt.Sprintf("with fewer than %d seeds no difference can be shown.", minGroups)
+}
+
+func (j *judge) untested(text, why string) Sentence {
+	if why == j.unsure() {
+		return Sentence{Text: text, Held: NotShown, Evidence: capitalFirst(why)}
+	}
 	return Sentence{Text: text, Held: NotTested, Evidence: capitalFirst(why)}
+}
+
+// price says what another latency pays for a step, "" where none is shown.
+func (j *judge) price(metric string, from, to int) string {
+	d := j.between(metric, from, to)
+	if d.Better >= 0 {
+		return ""
+	}
+	return "; but " + j.say(metric, d)
 }
 
 func held(yes bool) Held {
@@ -102,16 +119,16 @@ func (j *judge) raiseCredit() Sentence {
 	const text = "Raise the overlap credit to lower TTFT."
 	stops, why := j.line(creditAxis)
 	if why != "" {
-		return untested(text, why)
+		return j.untested(text, why)
 	}
 	from, to := stops[0], stops[j.documented(stops, creditAxis)]
 	if from.point == to.point {
-		return untested(text, "only one documented value of "+creditAxis+" was run with all else at the default.")
+		return j.untested(text, "only one documented value of "+creditAxis+" was run with all else at the default.")
 	}
 	d := j.between(ruleTTFT, from.point, to.point)
 	return Sentence{
 		Text: text, Held: held(d.Better > 0), Points: []int{from.point, to.point},
-		Evidence: fmt.Sprintf("From %s to %s: %s.", from.text, to.text, j.say(ruleTTFT, d)),
+		Evidence: fmt.Sprintf("From %s to %s: %s%s.", from.text, to.text, j.say(ruleTTFT, d), j.price(ruleITL, from.point, to.point)),
 	}
 }
 
@@ -119,18 +136,32 @@ func (j *judge) lowerCredit() Sentence {
 	const text = "Lower the overlap credit to spread load and lower ITL."
 	stops, why := j.line(creditAxis)
 	if why != "" {
-		return untested(text, why)
+		return j.untested(text, why)
 	}
 	from, to := stops[j.documented(stops, creditAxis)], stops[0]
 	if from.point == to.point {
-		return untested(text, "only one documented value of "+creditAxis+" was run with all else at the default.")
+		return j.untested(text, "only one documented value of "+creditAxis+" was run with all else at the default.")
 	}
 	itl := j.between(ruleITL, from.point, to.point)
 	load := j.between("imbalance_busy", from.point, to.point)
 	return Sentence{
 		Text: text, Held: held(itl.Better > 0 && load.Better >= 0), Points: []int{from.point, to.point},
-		Evidence: fmt.Sprintf("From %s to %s: %s; %s.", from.text, to.text, j.say(ruleITL, itl), j.say("imbalance_busy", load)),
+		Evidence: fmt.Sprintf("From %s to %s: %s; %s%s.%s", from.text, to.text, j.say(ruleITL, itl), j.say("imbalance_busy", load),
+			j.price(ruleTTFT, from.point, to.point), halves(itl.Better > 0, load.Better >= 0)),
 	}
+}
+
+// halves says which half of the sentence on the credit failed.
+func halves(itl, load bool) string {
+	switch {
+	case itl && load:
+		return ""
+	case itl:
+		return " ITL was lowered, but load was not spread."
+	case load:
+		return " The half on ITL failed: it was not lowered."
+	}
+	return " Both halves failed."
 }
 
 // documented is the place of the highest value that is documented, the last one
@@ -186,15 +217,15 @@ func (j *judge) raiseScale() Sentence {
 	const text = "Raise the prefill scale when long prompts saturate workers."
 	stops, why := j.line(scaleAxis)
 	if why != "" {
-		return untested(text, why)
+		return j.untested(text, why)
 	}
 	base := j.baseStop(stops)
 	above := beyond(stops, base.value, true)
 	if base.point < 0 || len(above) == 0 {
-		return untested(text, "no value above the default was run with all else at the default.")
+		return j.untested(text, "no value above the default was run with all else at the default.")
 	}
 	best, d := j.pickOf(ruleTTFT, base.point, above)
-	evidence := fmt.Sprintf("From %s to %s: %s", base.text, best.text, j.say(ruleTTFT, d))
+	evidence := fmt.Sprintf("From %s to %s: %s%s", base.text, best.text, j.say(ruleTTFT, d), j.price(ruleITL, base.point, best.point))
 	points := []int{base.point, best.point}
 	if waiting, known := j.mostWaiting(); known && waiting == 0 {
 		return Sentence{Text: text, Held: NotTested, Points: points, Evidence: "No worker ever left a request waiting, so nothing saturates here. " + evidence + "."}
@@ -237,16 +268,16 @@ func (j *judge) lowerScale() Sentence {
 	const text = "Lower the prefill scale when decode dominates."
 	stops, why := j.line(scaleAxis)
 	if why != "" {
-		return untested(text, why)
+		return j.untested(text, why)
 	}
 	base := j.baseStop(stops)
 	below := beyond(stops, base.value, false)
 	if base.point < 0 || len(below) == 0 {
-		return untested(text, "no value below the default was run with all else at the default.")
+		return j.untested(text, "no value below the default was run with all else at the default.")
 	}
 	best, d := j.pickOf(ruleITL, base.point, below)
 	points := []int{base.point, best.point}
-	evidence := fmt.Sprintf("From %s to %s: %s", base.text, best.text, j.say(ruleITL, d))
+	evidence := fmt.Sprintf("From %s to %s: %s%s", base.text, best.text, j.say(ruleITL, d), j.price(ruleTTFT, base.point, best.point))
 	mean := j.v.Points[j.v.Default].Mean
 	share := 1 - mean[j.d.byName["mean_ttft_ms"]]/mean[j.d.byName["mean_e2e_ms"]]
 	if math.IsNaN(share) {
@@ -263,11 +294,11 @@ func (j *judge) leaveScale() Sentence {
 	const text = "Most deployments should leave the prefill scale at 1.0."
 	stops, why := j.line(scaleAxis)
 	if why != "" {
-		return untested(text, why)
+		return j.untested(text, why)
 	}
 	i := slices.IndexFunc(stops, func(s stop) bool { return s.value == 1 })
 	if i < 0 {
-		return untested(text, "1 was not run with all else at the default.")
+		return j.untested(text, "1 was not run with all else at the default.")
 	}
 	one := stops[i]
 	metric := j.metrics[j.v.Objective].Name

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -297,6 +296,9 @@ func (j *judge) keep() {
 func (j *judge) fewSeeds() {
 	v, m := j.v, j.v.Objective
 	v.State = FewSeeds
+	if v.Chosen != v.Default {
+		v.Label = ToTry
+	}
 	knobs := v.Points[v.Chosen].Knobs
 	n := len(j.d.seeds)
 	if n >= minGroups {
@@ -325,30 +327,9 @@ func (j *judge) fewSeeds() {
 		if n > 1 {
 			v.Evidence += fmt.Sprintf(" With fewer than %d seeds no 95 %% statement holds.", minGroups)
 		}
-		v.Evidence += fmt.Sprintf(" Add seeds: %s --seeds 8 (only the new ones run).", j.command())
+		v.MoreSeeds = j.moreSeeds()
+		v.Evidence += AddSeeds + v.MoreSeeds + " (only the new ones run)."
 	}
-}
-
-// command makes the sweep again, without its number of seeds.
-func (j *judge) command() string {
-	if j.o.Rerun != "" {
-		return j.o.Rerun
-	}
-	words := slices.Clone(j.s.Command)
-	for i := 0; i < len(words); i++ {
-		switch {
-		case words[i] == "--seeds" && i+1 < len(words):
-			words = slices.Delete(words, i, i+2)
-			i--
-		case strings.HasPrefix(words[i], "--seeds="):
-			words = slices.Delete(words, i, i+1)
-			i--
-		}
-	}
-	if len(words) == 0 {
-		return "the same command with"
-	}
-	return strings.Join(words, " ")
 }
 
 func capital(text string) string {

@@ -57,7 +57,7 @@ func TestStates(t *testing.T) {
 		{"keep", winner(map[string]float64{"0.5": 1.3, "1": 1, "8": 1.2, "16": 1.4}), nil, Keep, []string{
 			"Keep the defaults: they are best here.", "6 settings are worse; the worst, ", "router-prefill-load-scale 16, by 4", "1 other cannot be told apart from them."}},
 		{"few seeds", func() lab { l := winner(gain); l.seeds = 3; return l }(), nil, FewSeeds, []string{
-			"Probably router-kv-overlap-score-credit 0.6 and router-prefill-load-scale 8; not enough seeds to be sure.", "3 of 3 seeds point the same way", "Add seeds: routesim sweep trace.jsonl --seeds 8"}},
+			"Probably router-kv-overlap-score-credit 0.6 and router-prefill-load-scale 8; not enough seeds to be sure.", "3 of 3 seeds point the same way", "Add seeds: routesim sweep trace.jsonl -o DIR --seeds 8 (only the new ones run)."}},
 		{"one seed", func() lab { l := winner(gain); l.seeds = 1; return l }(), nil, FewSeeds, []string{"One run each: differences cannot be told from chance."}},
 		{"short trace", func() lab { l := winner(gain); l.seconds = 200; return l }(), nil, FewSeeds, []string{"not enough traffic to be sure"}},
 		{"inert", lab{axes: []sweepdata.Axis{inert}}, nil, Inert, []string{

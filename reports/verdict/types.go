@@ -75,6 +75,10 @@ type Verdict struct {
 	Sentences   []Sentence
 	Definitions []Definition
 
+	// MoreSeeds is the command that adds seeds, quoted for a shell, with Folder
+	// for the folder of the results; "" where there are enough.
+	MoreSeeds string
+
 	// Rerun lists the points to be run on fresh seeds before the gain is
 	// quoted: chosen, default and tied ones, at most 8; empty where there is no
 	// gain to quote.
@@ -233,6 +237,7 @@ const (
 	Holds     Held = "held"
 	HoldsNot  Held = "did not hold"
 	NotTested Held = "not tested"
+	NotShown  Held = "not shown" // too few seeds for any difference to be shown
 )
 
 // Sentence is one of the rules of thumb for tuning Dynamo's router, with what
