@@ -13,7 +13,7 @@ import (
 func ReadSummary(text []byte) (*Summary, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, fmt.Errorf("found malformed JSON (%w), expected a summary.json", err)
+		return nil, fmt.Errorf("found malformed JSON (%s), expected a summary.json", Malformed(err))
 	}
 	own, ok := members["routesim"]
 	if !ok {
@@ -21,7 +21,7 @@ func ReadSummary(text []byte) (*Summary, error) {
 	}
 	s := &Summary{}
 	if err := json.Unmarshal(own, &s.Routesim); err != nil {
-		return nil, fmt.Errorf("routesim: %w, expected a summary.json of this version", err)
+		return nil, fmt.Errorf("routesim: %s (is it a summary.json of this version?)", Malformed(err))
 	}
 	r := memberReader{members: members}
 	s.Requests, s.Completed = r.whole("num_requests"), r.whole("completed_requests")

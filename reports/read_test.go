@@ -34,7 +34,9 @@ func TestReadSummaryErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "malformed JSON",
 		"{}":                                 `no key "routesim"`,
-		`{"routesim":1}`:                     "routesim: ",
+		`{"routesim":1}`:                     "routesim: found a number, expected keys with values (is it",
+		`{"routesim":{"version":7}}`:         "routesim: version: found a number, expected a text (is it",
+		`[]`:                                 "found malformed JSON (found a list, expected keys with values), expected a summary.json",
 		`{"routesim":{}}`:                    `num_requests: found "missing", expected a number`,
 		`{"routesim":{},"num_requests":"x"}`: `num_requests: found`,
 	} {

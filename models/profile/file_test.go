@@ -224,3 +224,11 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestDeepYAMLIsRefused keeps what it could not take from the parser.
+func TestDeepYAMLIsRefused(t *testing.T) {
+	_, err := Parse("p.yaml", []byte("schema: 1\nstep: "+strings.Repeat("{a: ", 100_000)))
+	if want := "p.yaml:2: found YAML nested deeper than 64 levels, expected fewer"; err == nil || err.Error() != want {
+		t.Errorf("found %v, expected %s", err, want)
+	}
+}

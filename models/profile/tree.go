@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"routesim/models/yamltext"
 )
 
 // tree knows the keys of a YAML file and their lines, for errors.
@@ -21,6 +23,9 @@ type tree struct {
 
 // parseTree reads the keys of a YAML text, without their values.
 func parseTree(file string, text []byte) (*tree, error) {
+	if f := yamltext.Check(text); f != nil {
+		return nil, fmt.Errorf("%s:%d: found %s, expected %s", file, f.Line, f.Found, f.Want)
+	}
 	parsed, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, yamlError(file, err)

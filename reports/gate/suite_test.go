@@ -159,3 +159,16 @@ func TestPageIsRight(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepYAMLIsRefused keeps suites and baselines from the parser that it could
+// not take.
+func TestDeepYAMLIsRefused(t *testing.T) {
+	text := []byte("gate: 1\nscenarios: " + strings.Repeat("[", 100_000))
+	_, suite := ParseSuite("deep.yaml", text)
+	_, baseline := ParseBaseline("deep.yaml", text)
+	for _, err := range []error{suite, baseline} {
+		if want := "deep.yaml:2: found YAML nested deeper than 64 levels, expected fewer"; err == nil || err.Error() != want {
+			t.Errorf("found %v, expected %s", err, want)
+		}
+	}
+}

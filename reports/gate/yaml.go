@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"routesim/models/yamltext"
 	"routesim/workloads"
 )
 
@@ -30,6 +31,9 @@ func parseYAML(file string, text []byte) (n node, err error) {
 			n, err = node{}, &workloads.Problem{File: file, Found: "malformed YAML", Want: "a YAML mapping"}
 		}
 	}()
+	if f := yamltext.Check(text); f != nil {
+		return node{}, &workloads.Problem{File: file, Line: f.Line, Found: f.Found, Want: f.Want}
+	}
 	f, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return node{}, syntaxProblem(file, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"routesim/models/yamltext"
 	"routesim/reports"
 	"routesim/workloads"
 )
@@ -100,6 +101,22 @@ type configFlag struct {
 	Bool  bool   `yaml:"switch,omitempty"`
 }
 
+// SameDefinition reports whether a sweep.yaml describes the sweep s. What a sweep
+// finds out about its axes is no part of its description.
+func SameDefinition(text []byte, s *Sweep) bool {
+	old, err := ParseConfig(ConfigFile, text)
+	if err != nil || len(old.Axes) != len(s.Axes) {
+		return false
+	}
+	same := *s
+	same.Axes = slices.Clone(s.Axes)
+	for i := range same.Axes {
+		same.Axes[i].Inert, same.Axes[i].Remedy = old.Axes[i].Inert, old.Axes[i].Remedy
+	}
+	var b bytes.Buffer
+	return same.writeConfig(&b) == nil && bytes.Equal(b.Bytes(), text)
+}
+
 // writeConfig writes sweep.yaml.
 func (s *Sweep) writeConfig(w io.Writer) error {
 	c := config{
@@ -180,6 +197,15 @@ func ParseConfig(file string, text []byte) (s *Sweep, err error) {
 			s, err = nil, &workloads.Problem{File: file, Want: "valid YAML as a sweep writes it"}
 		}
 	}()
+	if f := yamltext.Check(text); f != nil {
+		return nil, &workloads.Problem{File: file, Line: f.Line, Found: f.Found, Want: f.Want}
+	}
+	if line := yamltext.FirstAlias(text); line > 0 {
+		return nil, &workloads.Problem{File: file, Line: line, Found: "an alias", Want: "the values themselves, as a sweep writes them"}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, &workloads.Problem{File: file, Found: "an empty file", Want: "the description of a sweep, as routesim sweep writes it"}
+	}
 	var c config
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
 		return nil, yamlProblem(file, err)
@@ -204,7 +230,7 @@ func ParseConfig(file string, text []byte) (s *Sweep, err error) {
 	for i, facts := range c.Profiles {
 		f, err := profileFacts(facts)
 		if err != nil {
-			return nil, &workloads.Problem{File: file, Field: fmt.Sprintf("profiles[%d]", i), Found: err.Error(), Want: "what a sweep writes there"}
+			return nil, &workloads.Problem{File: file, Field: fmt.Sprintf("profiles[%d]", i), Found: "something else (" + reports.Malformed(err) + ")", Want: "what a sweep writes there"}
 		}
 		s.Profiles = append(s.Profiles, *f)
 	}
@@ -216,39 +242,6 @@ func ParseConfig(file string, text []byte) (s *Sweep, err error) {
 type ends struct {
 	def, reference string
 	flags          []configFlag
-}
-
-// check finds what YAML alone does not.
-func (c *config) check(file string) error {
-	problem := func(field, found, want string) error {
-		return &workloads.Problem{File: file, Field: field, Found: found, Want: want}
-	}
-	if c.Schema != Schema {
-		return problem("schema", strconv.Itoa(c.Schema), fmt.Sprintf("%d; the sweep was made by another version of the program", Schema))
-	}
-	if len(c.Seeds) == 0 {
-		return problem("seeds", "none", "at least one")
-	}
-	if MetricIndex(c.Objective) < 0 {
-		return problem("objective", strconv.Quote(c.Objective), "the name of a metric")
-	}
-	if c.Trace.Rows < 0 {
-		return problem("trace.rows", strconv.Itoa(c.Trace.Rows), "a number of at least 0")
-	}
-	seen := map[string]bool{}
-	for i := range c.Axes {
-		a := &c.Axes[i]
-		if a.Name == "" || seen[a.Name] {
-			return problem(fmt.Sprintf("axes[%d].name", i), strconv.Quote(a.Name), "a name that no other axis has")
-		}
-		seen[a.Name] = true
-	}
-	for i, values := range c.Points {
-		if len(values) != len(c.Axes) {
-			return problem(fmt.Sprintf("points[%d]", i), fmt.Sprintf("%d values", len(values)), fmt.Sprintf("%d, one per axis", len(c.Axes)))
-		}
-	}
-	return nil
 }
 
 func (c *configAxis) axis() Axis {
@@ -313,8 +306,17 @@ func plainValue(v any) any {
 func yamlProblem(file string, err error) error {
 	p := &workloads.Problem{File: file, Want: "valid YAML as a sweep writes it"}
 	var e yaml.Error
-	if errors.As(err, &e) {
+	var wrong *yaml.TypeError
+	var large *yaml.OverflowError
+	switch {
+	case errors.As(err, &wrong):
+		p.Found, p.Want, e = reports.KindOf(wrong.SrcType), reports.KindOf(wrong.DstType), wrong
+	case errors.As(err, &large):
+		p.Found, p.Want, e = large.SrcNum, reports.KindOf(large.DstType)+" within its range", large
+	case errors.As(err, &e):
 		p.Want += ": " + strings.Join(strings.Fields(e.GetMessage()), " ")
+	}
+	if e != nil {
 		if t := e.GetToken(); t != nil {
 			p.Line = t.Position.Line
 		}

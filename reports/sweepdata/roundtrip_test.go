@@ -373,3 +373,29 @@ func FuzzReadPoints(f *testing.F) {
 		}
 	})
 }
+
+// TestParseConfigErrors says what is wrong with a text without the names of the
+// program's own parts, and refuses what no parser could take.
+func TestParseConfigErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"schema: x\n":                                       "sweep.yaml:1: found a text, expected a whole number",
+		"schema: 1\nseeds: {a: 1}\n":                        "sweep.yaml:2: expected valid YAML as a sweep writes it: mapping was used where sequence is expected",
+		"schema: 1\nseeds: [a]\n":                           "sweep.yaml:2: found a text, expected a whole number of at least 0",
+		"schema: 1\ntrace: 7\n":                             "sweep.yaml:2: expected valid YAML as a sweep writes it: int was used where mapping is expected",
+		"schema: 1\ntrace:\n  rows: 99999999999999999999\n": "sweep.yaml:3: found",
+		"schema: 1\nmore: 1\n":                              `sweep.yaml:2: expected valid YAML as a sweep writes it: unknown field "more"`,
+		"schema: 1\nnotes: " + strings.Repeat("[", 100_000): "sweep.yaml:2: found YAML nested deeper than 64 levels, expected fewer",
+		"schema: 1\nnotes: &a [x]\nprofiles: [*a, *a]\n":    "sweep.yaml:3: found an alias",
+	} {
+		_, err := ParseConfig("sweep.yaml", []byte(text))
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.40q: found %v, expected %s", text, err, want)
+			continue
+		}
+		for _, inner := range []string{"Go ", "uint", "int64", "[]", "config."} {
+			if strings.Contains(err.Error(), inner) {
+				t.Errorf("%.40q: found %q in %v, expected none of the program's names", text, inner, err)
+			}
+		}
+	}
+}

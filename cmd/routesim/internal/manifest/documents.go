@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"routesim/models/yamltext"
 	"routesim/workloads"
 )
 
@@ -78,6 +79,9 @@ func (d *document) parse(file string) (roots []Node, err error) {
 			roots, err = nil, &workloads.Problem{File: file, Line: d.before + 1, Want: "valid YAML" + templated(d.text)}
 		}
 	}()
+	if f := yamltext.Check([]byte(d.text)); f != nil {
+		return nil, &workloads.Problem{File: file, Line: d.before + max(f.Line, 1), Found: f.Found, Want: f.Want}
+	}
 	f, err := parser.ParseBytes([]byte(d.text), 0)
 	if err != nil {
 		return nil, d.syntax(file, err)

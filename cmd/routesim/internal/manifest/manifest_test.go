@@ -282,3 +282,11 @@ func TestFolders(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestDeepYAMLIsRefused counts lines over all documents of a file.
+func TestDeepYAMLIsRefused(t *testing.T) {
+	_, err := Parse("m.yaml", []byte("a: 1\n---\nb: 1\nc: "+strings.Repeat("[", 100_000)))
+	if want := "m.yaml:4: found YAML nested deeper than 64 levels, expected fewer"; err == nil || err.Error() != want {
+		t.Errorf("found %v, expected %s", err, want)
+	}
+}

@@ -286,3 +286,12 @@ func checkRange(t *testing.T, s *Setting) {
 		}
 	}
 }
+
+// TestDeepYAMLIsRefused keeps settings and policy files from the parser that it
+// could not take.
+func TestDeepYAMLIsRefused(t *testing.T) {
+	_, err := parseMapping("c.yaml", []byte("workers: 1\nseed: "+strings.Repeat("- ", 100_000)))
+	if want := "c.yaml:2: found YAML nested deeper than 64 levels, expected fewer"; err == nil || err.Error() != want {
+		t.Errorf("found %v, expected %s", err, want)
+	}
+}

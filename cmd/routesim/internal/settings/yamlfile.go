@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"routesim/cmd/routesim/internal/manifest"
+	"routesim/models/yamltext"
 	"routesim/workloads"
 )
 
@@ -46,6 +47,9 @@ func parseMapping(file string, text []byte) (m *mapping, err error) {
 			m, err = nil, &workloads.Problem{File: file, Want: "a YAML mapping of settings"}
 		}
 	}()
+	if f := yamltext.Check(text); f != nil {
+		return nil, &workloads.Problem{File: file, Line: f.Line, Found: f.Found, Want: f.Want}
+	}
 	f, err := parser.ParseBytes(text, 0)
 	if err != nil {
 		return nil, syntaxProblem(file, err)
