@@ -101,6 +101,9 @@ func (o *sweepOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
+	if o.target > 0 && o.target < 1 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: --sla-target: found %v %%: a percentage is expected; %v for %v\n", o.target, percent(o.target), o.target)
+	}
 	plan, err := o.plan(cmd, args)
 	if err != nil {
 		return err
@@ -176,6 +179,9 @@ func (o *sweepOptions) parseShard() (sweep.Shard, error) {
 	for _, e := range o.sys.environ {
 		name, value, _ := strings.Cut(e, "=")
 		vars[name] = value
+	}
+	if o.own.Lookup("shard-count").Changed && o.shardCount < 1 {
+		return sweep.Shard{}, fmt.Errorf("--shard-count: found %d shards, expected a number of at least 1", o.shardCount)
 	}
 	index, where, count := o.shardText, "--shard", strconv.Itoa(o.shardCount)
 	countWhere := "--shard-count"

@@ -28,6 +28,7 @@ func (m *model) data(all map[int]*distribution, runs []*strips) (template.JS, er
 	field("metrics", m.metricRows())
 	field("axes", m.axisRows())
 	field("live", orEmpty(m.live))
+	field("loads", m.onlyLoad())
 	field("map", orEmpty(m.maps))
 	field("shape", m.shape)
 	field("roles", []int{m.v.Default, m.v.Chosen, m.v.Alternative, m.v.Reference})

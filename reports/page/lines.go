@@ -179,6 +179,9 @@ func (m *model) heldName(a int, held []int) string {
 // slice draws a metric along one axis, at the other settings of the selected
 // point, of the chosen one and of the default.
 func (m *model) slice(v *view) *canvas {
+	if list := m.ofLoads(v); list != nil {
+		return m.sliced(v, list, fmt.Sprintf("one line for each value of %s.", m.axes[m.across(v.along)].Title))
+	}
 	var list []series
 	seen := map[string]bool{}
 	for _, k := range []struct {
@@ -195,10 +198,52 @@ func (m *model) slice(v *view) *canvas {
 		seen[name] = true
 		list = append(list, series{k.line, join(name, k.part), m.along(v.along, m.vals[k.p], v.metric)})
 	}
+	return m.sliced(v, list, "at the other settings of the chosen and of the default point.")
+}
+
+// sliced draws the lines of a slice; the text says what they are.
+func (m *model) sliced(v *view, list []series, text string) *canvas {
 	me := &m.m[v.metric]
 	c := lines(&lineSpec{id: "slice", w: 486, h: 333, x: &m.axes[v.along], title: me.label(), list: list, target: math.NaN()})
-	c.name = fmt.Sprintf("%s along %s, at the other settings of the chosen and of the default point.", me.Title, m.axes[v.along].Title)
+	c.name = fmt.Sprintf("%s along %s, %s", me.Title, m.axes[v.along].Title, text)
 	return c
+}
+
+// mostLines is how many lines of a plot have a form of their own.
+const mostLines = 5
+
+// across is the axis of the map that a slice does not run along.
+func (m *model) across(along int) int {
+	if m.maps[0] == along {
+		return m.maps[1]
+	}
+	return m.maps[0]
+}
+
+// ofLoads has a line for each value across, the default's in the form of the
+// default, where just the load was varied; nil where that is too many.
+func (m *model) ofLoads(v *view) (list []series) {
+	b := m.across(v.along)
+	if !m.onlyLoad() || len(m.axes[b].Values) > mostLines {
+		return nil
+	}
+	own := -1
+	if m.v.Default >= 0 {
+		own = m.vals[m.v.Default][b]
+	}
+	for i := range m.axes[b].Values {
+		held := append([]int(nil), v.held...)
+		held[b] = i
+		line := i
+		switch {
+		case i == own:
+			line = 0
+		case i < own:
+			line++
+		}
+		list = append(list, series{line, m.heldName(v.along, held), m.along(v.along, held, v.metric)})
+	}
+	return list
 }
 
 // statistics are those of a latency that are drawn together.

@@ -220,6 +220,62 @@ func outside(text, from, to string) string {
 	return before + after
 }
 
+// TestCapacityShowsValues: points at different loads have no change to compare,
+// so their map is of values, with a line for each rate beside it.
+func TestCapacityShowsValues(t *testing.T) {
+	for name, values := range map[string]bool{"capacity": true, "win": false, "three": false} {
+		r := render(t, samples()[name])
+		text := string(r.html)
+		if got := strings.Contains(text, `data-v="abs" aria-pressed="true"`); got != values {
+			t.Errorf("%s: the map is of values: %v, expected %v", name, got, values)
+		}
+		if got := strings.Contains(text, "one line for each value of "); got != values {
+			t.Errorf("%s: a line for each rate: %v, expected %v", name, got, values)
+		}
+	}
+	text := string(render(t, samples()["capacity"]).html)
+	_, plot, _ := strings.Cut(text, `id="box-slice"`)
+	plot, _, _ = strings.Cut(plot, "</figure>")
+	for _, line := range []string{"0.5", "1", "1.5"} {
+		if !strings.Contains(plot, ">rate "+line+"<") {
+			t.Errorf("no line for rate %s in %s", line, plot)
+		}
+	}
+	if n := strings.Count(text, "can be carried"); n != 1 {
+		t.Errorf("found %d summaries of the loads, expected one", n)
+	}
+}
+
+// TestCommandsOfThePage: the command of the sweep names a folder, and that of a
+// point has no flag of sweeps.
+func TestCommandsOfThePage(t *testing.T) {
+	r := render(t, samples()["few"])
+	s := r.sweep
+	own := []string{"--sla-target=95", "--objective=p90_itl_ms", "--seeds=2", "--sample=lhs:4", "--points=a.csv", "--vary=workers=1", "--shard=0/2", "--shard-count=2", "--from=a.yaml"}
+	s.Command = append([]string{"routesim", "sweep", "t.jsonl", "--sla-ttft-ms=900"}, own...)
+	var b bytes.Buffer
+	if err := page.Write(&b, s, r.verdict, page.Extras{}); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	_, alone, _ := strings.Cut(text, `id="alone"`)
+	alone, _, _ = strings.Cut(alone, "</pre>")
+	for _, flag := range own {
+		if name, _, _ := strings.Cut(flag, "="); strings.Contains(alone, name) {
+			t.Errorf("found %s in %s", name, alone)
+		}
+	}
+	if !strings.Contains(alone, "--sla-ttft-ms=900") {
+		t.Errorf("expected the bound in %s", alone)
+	}
+	if _, sweep, _ := strings.Cut(text, "This sweep"); !strings.Contains(sweep[:1000], " -o DIR</pre>") {
+		t.Errorf("found no folder in %s", sweep[:1000])
+	}
+	if !strings.Contains(text, `<p class="note">to try</p>`) {
+		t.Error("flags of too few seeds are not said to be to try")
+	}
+}
+
 // The same sweep gives the same bytes.
 func TestBytesRepeat(t *testing.T) {
 	k := samples()["three"]

@@ -282,7 +282,18 @@ function seriesOf(a, k, list) {
 	}
 	return out;
 }
+// A line for each value across, where just the load was varied.
+function ofLoads(view) {
+	const a = view.along, b = D.map.find(b => b !== a), own = DEF < 0 ? -1 : D.vals[DEF][b];
+	return D.axes[b].values.map((_, i) => {
+		const held = [...view.held];
+		held[b] = i;
+		return {line: i === own ? 0 : i < own ? i + 1 : i, name: heldName(a, held), samples: along(a, held, view.metric)};
+	});
+}
 function slice(view) {
+	if (D.loads && D.axes[D.map.find(b => b !== view.along)].values.length <= 5)
+		return lines({id: 'slice', w: 486, h: 333, axis: D.axes[view.along], title: M[view.metric].label, list: ofLoads(view)});
 	const picked = view.p === CHO || view.p === DEF ? [] : [[view.p, 3, 'selected']];
 	return lines({id: 'slice', w: 486, h: 333, axis: D.axes[view.along], title: M[view.metric].label,
 		list: seriesOf(view.along, view.metric, [...picked, [CHO, 1, 'chosen'], [DEF, 0, 'default']])});

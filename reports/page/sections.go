@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +45,7 @@ func (m *model) explore() (explore, error) {
 	e := explore{Shape: string(m.shape), Point: m.focus()}
 	e.Families, e.Stats = m.picks()
 	v := &view{metric: m.v.Objective, chosen: -1, held: m.held()}
-	v.change = m.anyChange(v.metric)
+	v.change = !m.onlyLoad() && m.anyChange(v.metric)
 	e.Change = v.change
 	switch m.shape {
 	case grid:
@@ -119,6 +120,21 @@ func (m *model) exploreGrid(e *explore, v *view) {
 		}
 		e.Held = append(e.Held, h)
 	}
+}
+
+// onlyLoad tells whether just the load was varied: each point is then the
+// default of its load, and there is no change to see.
+func (m *model) onlyLoad() bool {
+	c := m.v.Capacity
+	if c == nil {
+		return false
+	}
+	for _, a := range m.live {
+		if !slices.Contains(c.Axes, a) {
+			return false
+		}
+	}
+	return true
 }
 
 // anyChange tells whether the map of changes has something to show.
