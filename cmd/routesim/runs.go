@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"routesim/cmd/routesim/internal/dynamo"
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
+	"routesim/reports/sweepdata"
 	"routesim/sim"
 	"routesim/workloads"
 )
@@ -116,6 +118,9 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 	}
 	var dir *outDir
 	if o.output != "" {
+		if err := checkKept(o.output, files); err != nil {
+			return nil, nil, err
+		}
 		if dir, err = openOutDir(o.output, files...); err != nil {
 			return nil, nil, err
 		}
@@ -140,6 +145,20 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 		fmt.Fprintf(w, "warning: %s\n", warning.Text)
 	}
 	return run, dir, nil
+}
+
+// checkKept refuses a folder that holds results of the other kind: a run and a
+// sweep have files of the same names.
+func checkKept(dir string, files []string) error {
+	for _, c := range [...]struct{ own, other, found, want string }{
+		{"summary.json", sweepdata.ConfigFile, "a sweep's folder", "a run's, a new or an empty one"},
+		{sweepdata.ConfigFile, "summary.json", "a run's folder", "a sweep's, a new or an empty one"},
+	} {
+		if _, err := os.Lstat(filepath.Join(dir, c.other)); err == nil && slices.Contains(files, c.own) {
+			return fmt.Errorf("--output: found %s at %s (it has %s), expected %s; choose another DIR", c.found, dir, c.other, c.want)
+		}
+	}
+	return nil
 }
 
 // newReplayed turns resolved settings into a run that is ready to read its

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"routesim/reports/figures"
 	"routesim/reports/sweepdata"
 )
 
@@ -48,7 +50,7 @@ func (o *sweepOptions) carryOut(cmd *cobra.Command, p *sweepPlan) error {
 		os.Remove(name)
 	}
 	// A sweep that is killed leaves a folder that can be read.
-	if _, err := os.Stat(filepath.Join(p.dir, sweepdata.ConfigFile)); err != nil {
+	if !p.described() {
 		if err := p.write(nil); err != nil {
 			return err
 		}
@@ -102,7 +104,46 @@ func (p *sweepPlan) write(found *findings) error {
 			return err
 		}
 	}
+	if !p.described() {
+		if err := removeJudged(p.dir); err != nil {
+			return err
+		}
+	}
 	return dir.commit()
+}
+
+// described reports whether the folder's sweep.yaml is of this sweep.
+func (p *sweepPlan) described() bool {
+	text, err := os.ReadFile(filepath.Join(p.dir, sweepdata.ConfigFile))
+	return err == nil && sweepdata.SameDefinition(text, p.data)
+}
+
+// removeJudged removes the report and the plots of another sweep that the folder
+// held; files that no sweep writes stay.
+func removeJudged(dir string) error {
+	stale := []string{filepath.Join(dir, reportFile)}
+	for _, kind := range figures.Kinds() {
+		for _, ext := range []string{".png", ".svg"} {
+			for _, name := range []string{kind + ext, kind + "_*" + ext} {
+				found, err := fs.Glob(os.DirFS(dir), "plots/"+name)
+				if err != nil {
+					return err
+				}
+				for _, f := range found {
+					stale = append(stale, filepath.Join(dir, filepath.FromSlash(f)))
+				}
+			}
+		}
+	}
+	for _, name := range stale {
+		if info, err := os.Lstat(name); err != nil || info.IsDir() {
+			continue
+		}
+		if err := os.Remove(name); err != nil {
+			return fmt.Errorf("--output: %s of another sweep cannot be removed (%w); choose another DIR", name, reason(err))
+		}
+	}
+	return nil
 }
 
 // document writes the one document of standard output.

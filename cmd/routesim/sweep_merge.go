@@ -189,8 +189,10 @@ func (p *sweepPlan) find(parts []part, job sweepRun) (run *sweepdata.Run, failur
 			failure = q.Failed[i].Error
 		}
 		// The table of a shard that was killed does not know its last runs.
-		found := sweepdata.FindRun(part.dir, point, job.seed)
+		found, err := sweepdata.ReadRun(part.dir, point, job.seed)
 		switch {
+		case err != nil:
+			return nil, "", err
 		case found == nil:
 		case run == nil:
 			if err := sweepdata.CopyRun(part.dir, p.dir, point, job.seed); err != nil {

@@ -115,6 +115,11 @@ func (o *sweepOptions) readFrom(p *sweepPlan) (*savedSweep, error) {
 	if o.recorder.Given, err = o.table.Saved(o.from, saved.Base); err != nil {
 		return nil, err
 	}
+	for _, s := range o.table.All() {
+		if _, ok := saved.Base[s.Name]; !ok && s.Support == settings.Honoured {
+			return nil, &workloads.Problem{File: o.from, Field: "settings." + s.Name, Found: "nothing", Want: "its value at the default point"}
+		}
+	}
 	o.noEnv, o.seeds, o.objective, o.target = true, len(saved.Seeds), saved.Objective, percent(saved.SLA.Target)
 	if len(p.paths) == 0 {
 		p.paths = saved.TracePaths
@@ -354,22 +359,18 @@ func (p *sweepPlan) checkTaken(run *replayed, values []string) error {
 // not a point that fails.
 func (p *sweepPlan) checkValues() error {
 	for i := range p.data.Axes {
-		for _, v := range p.data.Axes[i].Values {
-			var first error
-			ok := false
-			for j := range p.points {
-				if p.data.Points[j].Values[i] != v {
-					continue
-				}
-				if ok = p.points[j].err == nil; ok {
-					break
-				}
-				if first == nil {
-					first = p.points[j].err
-				}
+		first, ok := map[string]error{}, map[string]bool{}
+		for j := range p.points {
+			v, err := p.data.Points[j].Values[i], p.points[j].err
+			if err == nil {
+				ok[v] = true
+			} else if first[v] == nil {
+				first[v] = err
 			}
-			if !ok && first != nil {
-				return fmt.Errorf("%s=%s: %w", p.data.Axes[i].Name, v, first)
+		}
+		for _, v := range p.data.Axes[i].Values {
+			if !ok[v] && first[v] != nil {
+				return fmt.Errorf("%s=%s: %w", p.data.Axes[i].Name, v, first[v])
 			}
 		}
 	}

@@ -11,6 +11,9 @@ import (
 // maxReadRows bounds what a damaged file can make a reader set aside.
 const maxReadRows = 1 << 28
 
+// magic is what every Parquet file begins with; the library looks at the end only.
+const magic = "PAR1"
+
 // ReadValues reads a Parquet file of flat columns, such as WriteValues writes,
 // and the notes in its footer. Nulls of decimal columns become NaN; nulls of
 // other columns are errors.
@@ -20,6 +23,10 @@ func ReadValues(r parquet.ReaderAtSeeker) (columns []Values, notes []Entry, err 
 			columns, notes, err = nil, nil, fmt.Errorf("found a damaged file (%v), expected a Parquet file", p)
 		}
 	}()
+	head := make([]byte, len(magic))
+	if _, err := r.ReadAt(head, 0); err != nil || string(head) != magic {
+		return nil, nil, fmt.Errorf("found no Parquet file (it begins with %q)", head)
+	}
 	in, err := file.NewParquetReader(r)
 	if err != nil {
 		return nil, nil, fmt.Errorf("found no Parquet file (%w)", err)

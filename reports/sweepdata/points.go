@@ -184,7 +184,7 @@ func (s *Sweep) ReadPointsCSV(file string, r io.Reader) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	in.FieldsPerRecord = -1
-	p := pointsReader{sweep: s, file: file, in: in, names: columnsOf(s.Axes), at: map[string]int{}}
+	p := pointsReader{sweep: s, file: file, in: in, names: columnsOf(s.Axes), at: map[string]int{}, rows: map[pointSeed]bool{}, want: s.designed()}
 	s.Points, s.Default, s.Reference = nil, -1, -1
 	for line := 0; ; line++ {
 		record, err := in.Read()
@@ -216,6 +216,14 @@ type pointsReader struct {
 	in    *csv.Reader
 	names []string
 	at    map[string]int // place of a point by its key
+	rows  map[pointSeed]bool
+	want  int // points of the design
+}
+
+// pointSeed is a row of the table that is not a fresh run.
+type pointSeed struct {
+	point int
+	seed  uint64
 }
 
 func (p *pointsReader) problem(field, found, want string) error {
@@ -257,6 +265,9 @@ func (p *pointsReader) row(record []string) error {
 	}
 	if c.err == nil {
 		point := p.point(id, key, role, beyond, record[c.next:c.next+len(p.sweep.Axes)])
+		if !fresh {
+			p.rows[pointSeed{p.at[key], n}] = true
+		}
 		rest := record[c.next+len(p.sweep.Axes):]
 		c.err = point.take(n, fresh, status, rest)
 	}
@@ -348,5 +359,66 @@ func (p *pointsReader) finish() error {
 			}
 		}
 	}
+	return p.whole()
+}
+
+// again says how to mend a table of points that is not complete.
+const again = "; run the sweep again, which keeps finished runs"
+
+// whole makes sure that no row was lost: a table has a row for every point and
+// seed, whatever became of the run.
+func (p *pointsReader) whole() error {
+	designed, fresh := 0, []uint64(nil)
+	for i := range p.sweep.Points {
+		q := &p.sweep.Points[i]
+		if !q.Added {
+			designed++
+		}
+		for _, seed := range p.sweep.Seeds {
+			if !p.rows[pointSeed{i, seed}] {
+				return &workloads.Problem{File: p.file, Field: "seed", Found: fmt.Sprintf("no row of point %s with seed %d", q.ID, seed), Want: "one for every point and seed" + again}
+			}
+		}
+		for j := range q.Fresh {
+			if seed := q.Fresh[j].Seed; !slices.Contains(fresh, seed) {
+				fresh = append(fresh, seed)
+			}
+		}
+	}
+	if designed != p.want {
+		return &workloads.Problem{File: p.file, Field: "point", Found: fmt.Sprintf("%d points of the design", designed), Want: fmt.Sprintf("the %d of sweep.yaml", p.want) + again}
+	}
+	for i := range p.sweep.Points {
+		q := &p.sweep.Points[i]
+		for _, seed := range fresh {
+			n := 0
+			for j := range q.Fresh {
+				if q.Fresh[j].Seed == seed {
+					n++
+				}
+			}
+			if len(q.Fresh) > 0 && n != 1 {
+				return &workloads.Problem{File: p.file, Field: "seed", Found: fmt.Sprintf("%d rows of point %s with the fresh seed %d", n, q.ID, seed), Want: "one, as at the other points with fresh seeds" + again}
+			}
+		}
+	}
 	return nil
+}
+
+// designed is the number of points of the design.
+func (s *Sweep) designed() int {
+	n := 1
+	if s.Design == "grid" {
+		for i := range s.Axes {
+			n *= len(s.Axes[i].Values)
+		}
+		return n
+	}
+	n = 0
+	for i := range s.Points {
+		if !s.Points[i].Added {
+			n++
+		}
+	}
+	return n
 }
