@@ -33,13 +33,7 @@ func (m *model) meta() []string {
 		loop = "closed loop of " + c
 	}
 	out = append(out, requests(int64(t.Rows))+", "+loop+m.rateText())
-	if w := m.base("workers"); w != "" {
-		text := w + " workers"
-		if w == "1" {
-			text = "1 worker"
-		}
-		out = append(out, text)
-	}
+	out = append(out, m.s.WorkersText())
 	for i := range m.s.Profiles {
 		if id := m.s.Profiles[i].ID; !slices.Contains(out, id) {
 			out = append(out, id)

@@ -239,8 +239,8 @@ func unitGap(text, pattern string) string {
 // title is for browser tabs and links.
 func (m *model) title() string {
 	parts := []string{strings.TrimSuffix(m.v.Headline, "."), m.s.Trace.Name}
-	if w := m.base("workers"); w != "" {
-		parts = append(parts, w+" workers")
+	if w := m.s.WorkersText(); w != "" {
+		parts = append(parts, w)
 	}
 	return strings.Join(parts, " · ") + " · routesim"
 }

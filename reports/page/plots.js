@@ -282,21 +282,14 @@ function seriesOf(a, k, list) {
 	}
 	return out;
 }
-// A line for each value across, where just the load was varied.
-function ofLoads(view) {
-	const a = view.along, b = D.map.find(b => b !== a), own = DEF < 0 ? -1 : D.vals[DEF][b];
-	return D.axes[b].values.map((_, i) => {
-		const held = [...view.held];
-		held[b] = i;
-		return {line: i === own ? 0 : i < own ? i + 1 : i, name: heldName(a, held), samples: along(a, held, view.metric)};
-	});
-}
+// Where just the load was varied, there is a line for each value across.
 function slice(view) {
-	if (D.loads && D.axes[D.map.find(b => b !== view.along)].values.length <= 5)
-		return lines({id: 'slice', w: 486, h: 333, axis: D.axes[view.along], title: M[view.metric].label, list: ofLoads(view)});
+	const a = view.along, k = view.metric, b = D.map.find(b => b !== a), across = D.axes[b].values, own = D.vals[DEF]?.[b];
 	const picked = view.p === CHO || view.p === DEF ? [] : [[view.p, 3, 'selected']];
-	return lines({id: 'slice', w: 486, h: 333, axis: D.axes[view.along], title: M[view.metric].label,
-		list: seriesOf(view.along, view.metric, [...picked, [CHO, 1, 'chosen'], [DEF, 0, 'default']])});
+	return lines({id: 'slice', w: 486, h: 333, axis: D.axes[a], title: M[k].label, list: D.loads && across.length < 6 ? across.map((_, i) => {
+		const held = Object.assign([...view.held], {[b]: i});
+		return {line: i === own ? 0 : i < own ? i + 1 : i, name: heldName(a, held), samples: along(a, held, k)};
+	}) : seriesOf(a, k, [...picked, [CHO, 1, 'chosen'], [DEF, 0, 'default']])});
 }
 const LATENCIES = {ttft: 'TTFT', itl: 'ITL', tpot: 'TPOT', e2e: 'E2E'};
 function family(id, k, view) {
