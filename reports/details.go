@@ -36,6 +36,8 @@ type Details struct {
 	Waterfall       Waterfall  `json:"waterfall"`
 	Regret          Regret     `json:"regret"`
 	Imbalance       Imbalance  `json:"imbalance"`
+	// PrefillImbalance is that of the prefill pool; nil where there is one pool.
+	PrefillImbalance *Imbalance `json:"prefill_imbalance,omitempty"`
 	// Profiles has an entry for each worker group that a GPU profile models.
 	Profiles []ProfileFacts `json:"profile"`
 	Groups   []GroupFigures `json:"groups"` // by worker group
@@ -150,7 +152,11 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 		DecisionDigest:  hex.EncodeToString(decisions[:]),
 		TokenTimeDigest: hex.EncodeToString(r.TokenDigest[:]),
 		Stopped:         r.Stopped, QueuePeak: r.QueuePeak,
-		Waterfall: waterfall(c, r, s), Regret: regret(c, r), Imbalance: imbalance(c, r),
+		Waterfall: waterfall(c, r, s), Regret: regret(c, r), Imbalance: imbalance(c.Fleet, r.Workers),
+	}
+	if c.Disaggregated() {
+		pool := imbalance(c.Prefill, r.Prefill)
+		d.PrefillImbalance = &pool
 	}
 	if c.Concurrency > 0 {
 		d.Loop = "closed"
@@ -237,41 +243,42 @@ func regret(c *sim.Config, r *sim.Result) Regret {
 	return out
 }
 
-func imbalance(c *sim.Config, r *sim.Result) Imbalance {
+// imbalance is that of the ranks of one pool.
+func imbalance(groups []sim.Group, workers []sim.Worker) Imbalance {
 	var busy, tokens float64
 	nan := Number(math.NaN())
 	out := Imbalance{BusyMaxOverMean: nan, TokensCV: nan, BusiestShare: nan, IdlestShare: nan}
-	for i := range r.Workers {
-		w := &r.Workers[i]
+	for i := range workers {
+		w := &workers[i]
 		busy += w.BusyMS
 		tokens += float64(w.InputTokens + w.OutputTokens)
-		if w.BusyMS > r.Workers[out.Busiest].BusyMS {
+		if w.BusyMS > workers[out.Busiest].BusyMS {
 			out.Busiest = i
 		}
-		if w.BusyMS < r.Workers[out.Idlest].BusyMS {
+		if w.BusyMS < workers[out.Idlest].BusyMS {
 			out.Idlest = i
 		}
 	}
-	n := float64(len(r.Workers))
+	n := float64(len(workers))
 	if busy > 0 {
-		out.BusyMaxOverMean = Number(r.Workers[out.Busiest].BusyMS / (busy / n))
-		out.BusiestShare = Number(r.Workers[out.Busiest].BusyMS / busy)
-		out.IdlestShare = Number(r.Workers[out.Idlest].BusyMS / busy)
+		out.BusyMaxOverMean = Number(workers[out.Busiest].BusyMS / (busy / n))
+		out.BusiestShare = Number(workers[out.Busiest].BusyMS / busy)
+		out.IdlestShare = Number(workers[out.Idlest].BusyMS / busy)
 	}
 	if tokens > 0 {
 		mean, squares := tokens/n, 0.0
-		for i := range r.Workers {
-			d := float64(r.Workers[i].InputTokens+r.Workers[i].OutputTokens) - mean
+		for i := range workers {
+			d := float64(workers[i].InputTokens+workers[i].OutputTokens) - mean
 			squares += float64(d * d)
 		}
 		out.TokensCV = Number(math.Sqrt(squares/n) / mean)
 	}
 	first := 0
-	for g := range c.Fleet {
-		pool := float64(c.Fleet[g].Engine.NumGPUBlocks)
-		last := min(first+c.Fleet[g].Count*c.Fleet[g].Ranks(), len(r.Workers))
+	for g := range groups {
+		pool := float64(groups[g].Engine.NumGPUBlocks)
+		last := min(first+groups[g].Count*groups[g].Ranks(), len(workers))
 		for i := first; i < last; i++ {
-			if u := Number(float64(r.Workers[i].PeakBlocks) / pool); u > out.PeakKVUsage {
+			if u := Number(float64(workers[i].PeakBlocks) / pool); u > out.PeakKVUsage {
 				out.PeakKVUsage, out.PeakKVWorker = u, i
 			}
 		}

@@ -410,3 +410,30 @@ func TestTraceDigest(t *testing.T) {
 		seen[d] = name
 	}
 }
+
+// TestImbalanceOfPools: each pool is compared within itself, and by the ranks of
+// its workers.
+func TestImbalanceOfPools(t *testing.T) {
+	r := build(1, done(0, 0, 10, 11, 12, 640, 3, 128))
+	r.Workers[0] = sim.Worker{BusyMS: 5, PeakBlocks: 1024}
+	r.Handoffs = make([]sim.Handoff, 1)
+	r.Prefill = []sim.Worker{{BusyMS: 10, InputTokens: 800}, {BusyMS: 30, InputTokens: 1200, PeakBlocks: 4096}}
+	c := testConfig(t, 1)
+	if got := Summarize(plainTrace(t, 1), c, r).Routesim.PrefillImbalance; got != nil {
+		t.Errorf("one pool: found %+v, expected none", got)
+	}
+	pool := c.Fleet[0]
+	pool.Engine.DPSize = 2
+	c.Prefill = []sim.Group{pool}
+	d := Summarize(plainTrace(t, 1), c, r).Routesim
+	want := Imbalance{
+		BusyMaxOverMean: 1.5, TokensCV: 0.2, Busiest: 1, BusiestShare: 0.75, Idlest: 0, IdlestShare: 0.25,
+		PeakKVUsage: 0.25, PeakKVWorker: 1,
+	}
+	if d.PrefillImbalance == nil || *d.PrefillImbalance != want {
+		t.Errorf("found %+v, expected %+v", d.PrefillImbalance, want)
+	}
+	if d.Imbalance.BusiestShare != 1 || d.Imbalance.PeakKVWorker != 0 {
+		t.Errorf("decode pool: found %+v", d.Imbalance)
+	}
+}

@@ -143,6 +143,35 @@ func checkPage(t interface{ Fatalf(string, ...any) }, text string, o Options) {
 	}
 }
 
+// TestLoadOfPools: each pool has a load of its own, under its name and with names
+// of its workers.
+func TestLoadOfPools(t *testing.T) {
+	load := func(prefill, decode int) string {
+		s := sample()
+		d := &s.Routesim
+		d.Workers, d.PrefillWorkers = decode, prefill
+		d.PrefillImbalance = &reports.Imbalance{BusyMaxOverMean: 1.5, Busiest: 1, BusiestShare: 0.75, Idlest: 0, IdlestShare: 0.25, PeakKVUsage: 0.5}
+		text := run(t, s, Options{})
+		return text[strings.Index(text, "\nload")+1 : strings.Index(text, "\nmodel")+1]
+	}
+	const prefill = "load    prefill: busiest 1.50x the mean  p1    |##################|  75.0 %\n" +
+		"        KV pool at most 50.0 % (p0)      p0    |######            |  25.0 %\n"
+	const decode = "        decode: busiest 1.12x the mean   d2    |##################|  14.0 %\n" +
+		"        KV pool at most 97.0 % (d4)      d7    |##############    |  11.2 %\n"
+	for _, c := range []struct {
+		prefill, decode int
+		want            string
+	}{
+		{2, 8, prefill + decode},
+		{2, 1, prefill + "        decode: KV pool at most 97.0 % (d4)\n"},
+		{1, 8, "load    prefill: KV pool at most 50.0 % (p0)\n" + decode},
+	} {
+		if got := load(c.prefill, c.decode); got != c.want {
+			t.Errorf("%d prefill and %d decode workers: found\n%sexpected\n%s", c.prefill, c.decode, got, c.want)
+		}
+	}
+}
+
 func TestPagesKeepToTheTerminal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := sample()
@@ -158,6 +187,11 @@ func TestPagesKeepToTheTerminal(t *testing.T) {
 		s.Requests = rapid.Int64Range(0, 1e12).Draw(t, "requests")
 		s.Routesim.Workers = rapid.IntRange(1, 5000).Draw(t, "workers")
 		s.Routesim.Imbalance.Busiest = s.Routesim.Workers - 1
+		if rapid.Bool().Draw(t, "pools") {
+			pool := s.Routesim.Imbalance
+			s.Routesim.PrefillWorkers = rapid.IntRange(1, 5000).Draw(t, "prefill workers")
+			pool.Busiest, s.Routesim.PrefillImbalance = s.Routesim.PrefillWorkers-1, &pool
+		}
 		s.Routesim.Trace.Name = rapid.String().Draw(t, "trace")
 		s.Routesim.Timing = []string{rapid.String().Draw(t, "timing")}
 		if rapid.Bool().Draw(t, "groups") {
@@ -237,6 +271,10 @@ func TestVerdicts(t *testing.T) {
 		{figure{better: neither, kind: portion}, 0.1, 0.05, "-5.0 pp"},
 		{figure{better: lower, kind: whole}, 0, 5, "-  worse"},
 		{figure{better: lower, kind: rate}, 7, 7, "0.0 %"},
+		{figure{better: lower, kind: rate}, 7, 7.001, "+0.0 %  same"},
+		{figure{better: higher, kind: duration}, 7, 6.999, "-0.0 %  same"},
+		{figure{better: higher, kind: portion}, 0.5, 0.5001, "+0.0 pp  same"},
+		{figure{better: higher, kind: duration}, 7, 7.01, "+0.1 %  better"},
 		{figure{better: lower, kind: rate}, math.NaN(), 7, "-"},
 	} {
 		if got := strings.TrimSpace(c.f.change(c.x, c.y)); got != c.want {
