@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,6 +40,14 @@ func TestSweepOfPools(t *testing.T) {
 			if !bytes.Contains(page, []byte(`"`+name+`"`)) {
 				t.Errorf("%s prefill and %s decode workers: the report has no %s", k.prefill, k.decode, name)
 			}
+		}
+		for _, text := range []string{k.prefill + " prefill and " + k.decode + " decode workers", "<title>[^<]* prefill and "} {
+			if !regexp.MustCompile(text).Match(page) {
+				t.Errorf("%s prefill and %s decode workers: the report has no %q", k.prefill, k.decode, text)
+			}
+		}
+		if bytes.Contains(page, []byte("8 workers")) {
+			t.Errorf("%s prefill and %s decode workers: the report names 8", k.prefill, k.decode)
 		}
 		if bytes.Contains(page, []byte(`"w0"`)) {
 			t.Errorf("%s prefill and %s decode workers: the report has a w0", k.prefill, k.decode)

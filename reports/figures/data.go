@@ -277,7 +277,12 @@ func (d *data) subtitle() string {
 	if ref < 0 {
 		ref = d.firstRun()
 	}
-	if fixed := !slices.ContainsFunc(d.s.Axes, func(a sweepdata.Axis) bool { return a.Name == "workers" }); fixed && ref >= 0 && len(d.s.Points[ref].Runs) > 0 {
+	varied := func(a sweepdata.Axis) bool {
+		return a.Name == "workers" || a.Name == "prefill-workers" || a.Name == "decode-workers"
+	}
+	if fixed := !slices.ContainsFunc(d.s.Axes, varied); fixed && d.s.Disaggregated() {
+		parts = append(parts, d.s.WorkersText())
+	} else if fixed && ref >= 0 && len(d.s.Points[ref].Runs) > 0 {
 		parts = append(parts, format.Plural(int64(len(d.s.Points[ref].Runs[0].Workers)), "worker"))
 	}
 	if model := d.model(); model != "" {

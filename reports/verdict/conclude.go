@@ -201,7 +201,7 @@ func (j *judge) relief(perMinute float64) string {
 		return "Add workers or lower the rate."
 	}
 	workers := ""
-	if n := baseNumber(j.s, "workers"); n >= 1 {
+	if n := baseNumber(j.s, "workers"); n >= 1 && !j.s.Disaggregated() {
 		workers = fmt.Sprintf(" (about %s for %s req/s)", whole(math.Ceil(n*rate/served)), number(rate))
 	}
 	speedup := baseNumber(j.s, "arrival-speedup-ratio")
