@@ -99,7 +99,7 @@ func (d *Divergence) why() string {
 	case len(d.CostsBefore) != len(d.CostsAfter):
 		text = fmt.Sprintf("There were %d candidates before and %d now.", len(d.CostsBefore), len(d.CostsAfter))
 	case slices.Equal(d.CostsBefore, d.CostsAfter):
-		text = "All costs are equal: the choice among them differs (ties or temperature)."
+		text = "All costs are as in the baseline: the choice among them differs (ties or temperature)."
 	default:
 		text = differing(d.CostsBefore, d.CostsAfter)
 	}

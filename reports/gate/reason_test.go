@@ -20,7 +20,7 @@ func TestDiverge(t *testing.T) {
 		why    string
 	}{
 		{"nothing", func(*Record) {}, 0, ""},
-		{"draw", func(r *Record) { r.Workers[2] = 1 }, 3, "All costs are equal"},
+		{"draw", func(r *Record) { r.Workers[2] = 1 }, 3, "All costs are as in the baseline: "},
 		{"cost", func(r *Record) { r.Workers[2] = 1; r.Costs[5].Prefill, r.Costs[5].Cost = 9, 16 }, 3, "Costs differ: prefill term of w1 2.25 -> 9."},
 		{"many terms", func(r *Record) {
 			r.Workers[0] = 1

@@ -284,6 +284,7 @@ func readSettings(s *Scenario, n *node) error {
 	if err != nil {
 		return err
 	}
+	first := map[string]*member{}
 	for i := range members {
 		m := &members[i]
 		text, ok := m.scalar()
@@ -291,6 +292,10 @@ func readSettings(s *Scenario, n *node) error {
 			return m.wrong("one value")
 		}
 		name := strings.ReplaceAll(m.key, "_", "-")
+		if old := first[name]; old != nil {
+			return m.problem(fmt.Sprintf("the setting %s of line %d again", quote(old.key), old.line), "each setting once")
+		}
+		first[name] = m
 		if name == "seed" {
 			return m.problem("the setting seed", "seeds beside the settings: a scenario is run once with each")
 		}

@@ -85,6 +85,7 @@ func TestSuiteErrors(t *testing.T) {
 		{head + "    seeds: [-1]\n", "found -1, expected a whole number from 0"},
 		{head + "    settings: {seed: 1}\n", "found the setting seed, expected seeds beside the settings"},
 		{head + "    settings: {workers: [1]}\n", "found a list, expected one value"},
+		{head + "    settings:\n      router_temperature: 1\n      router-temperature: 2\n", "g.yaml:7: scenarios[1].settings.router-temperature: found the setting router_temperature of line 6 again, expected each setting once"},
 		{head + "    metrics: [p91_ttft_ms]\n", "g.yaml:5: scenarios[1].metrics[1]: found p91_ttft_ms, expected one of mean_ttft_ms"},
 		{head + "    metrics: [p90_ttft_ms, p90_ttft_ms]\n", "p90_ttft_ms again"},
 		{head + "    metrics: [{tolerance: 1}]\n", "a metric without a name"},
