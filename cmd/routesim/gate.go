@@ -127,6 +127,9 @@ func (o *gateOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	path := o.baselinePath(suite)
+	if err := o.checkTarget(suite, path); err != nil {
+		return err
+	}
 	var dir *outDir
 	if o.output != "" {
 		if dir, err = openOutDir(o.output, o.files()...); err != nil {

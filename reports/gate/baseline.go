@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -55,12 +56,26 @@ func NewBaseline(s *Suite, version string, outcomes []Outcome) *Baseline {
 	return b
 }
 
+// headline begins every baseline.
+const headline = "# Baseline of routesim gate, written by its --update."
+
+// Replaceable reports whether an update may put a baseline in the place of a
+// file: it is a baseline, be it a damaged one, or it is empty.
+func Replaceable(file string, text []byte) bool {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || bytes.HasPrefix(text, []byte(headline)) {
+		return true
+	}
+	_, err := ParseBaseline(file, text)
+	return err == nil
+}
+
 // Write writes the baseline: a line per figure, so that a change of one is a
 // change of one line.
 func (b *Baseline) Write(w io.Writer) error {
 	t := &strings.Builder{}
-	fmt.Fprintf(t, "# Baseline of routesim gate, written by its --update. Do not edit.\ngate: %d\nroutesim: %s\ndecisions: %s\ndefinitions:%s\n",
-		Format, yamlText(b.Version), strconv.Quote(b.Decisions), orEmpty(len(b.Definitions), " {}"))
+	fmt.Fprintf(t, "%s Do not edit.\ngate: %d\nroutesim: %s\ndecisions: %s\ndefinitions:%s\n",
+		headline, Format, yamlText(b.Version), strconv.Quote(b.Decisions), orEmpty(len(b.Definitions), " {}"))
 	for _, d := range b.Definitions {
 		fmt.Fprintf(t, "  %s: %s\n", yamlText(d.Name), yamlText(d.Text))
 	}

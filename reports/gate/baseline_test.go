@@ -275,3 +275,21 @@ func FuzzDecisions(f *testing.F) {
 		}
 	})
 }
+
+// TestReplaceable tells baselines, damaged ones too, from files that someone
+// still needs.
+func TestReplaceable(t *testing.T) {
+	var written strings.Builder
+	if err := newLab(t).base.Write(&written); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"": true, "\n": true, written.String(): true, written.String()[:200] + "<<<<<<< HEAD\n": true,
+		strings.TrimPrefix(written.String(), headline+" Do not edit.\n"): true,
+		twoScenarios: false, "{\"timestamp\": 0}\n": false, "notes": false,
+	} {
+		if got := Replaceable("b.yaml", []byte(text)); got != want {
+			t.Errorf("%.60q: found %v, expected %v", text, got, want)
+		}
+	}
+}

@@ -202,6 +202,8 @@ func (f *figure) change(x, y float64) string {
 	verdict := ""
 	switch {
 	case math.IsNaN(x) || math.IsNaN(y) || f.better == neither || x == y:
+	case text == "0.0 %" || text == "0.0 pp": // it rounds to nothing
+		verdict = "same"
 	case (y < x) == (f.better == lower):
 		verdict = "better"
 	default:

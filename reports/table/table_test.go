@@ -271,9 +271,9 @@ func TestVerdicts(t *testing.T) {
 		{figure{better: neither, kind: portion}, 0.1, 0.05, "-5.0 pp"},
 		{figure{better: lower, kind: whole}, 0, 5, "-  worse"},
 		{figure{better: lower, kind: rate}, 7, 7, "0.0 %"},
-		{figure{better: lower, kind: rate}, 7, 7.001, "+0.0 %  same"},
-		{figure{better: higher, kind: duration}, 7, 6.999, "-0.0 %  same"},
-		{figure{better: higher, kind: portion}, 0.5, 0.5001, "+0.0 pp  same"},
+		{figure{better: lower, kind: rate}, 7, 7.001, "0.0 %  same"},
+		{figure{better: higher, kind: duration}, 7, 6.999, "0.0 %  same"},
+		{figure{better: higher, kind: portion}, 0.5, 0.5001, "0.0 pp  same"},
 		{figure{better: higher, kind: duration}, 7, 7.01, "+0.1 %  better"},
 		{figure{better: lower, kind: rate}, math.NaN(), 7, "-"},
 	} {

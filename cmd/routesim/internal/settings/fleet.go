@@ -246,6 +246,19 @@ func (r *resolution) anyOwnProfile() bool {
 	return false
 }
 
+// checkRanks bounds the targets of the router: each rank of each worker is one,
+// with a scheduler and a KV pool of its own.
+func (r *Run) checkRanks() error {
+	ranks := int64(0)
+	for _, g := range r.allGroups() {
+		ranks += int64(g.Count) * int64(r.with(&g).Engine.DPSize)
+	}
+	if ranks > maxWorkers {
+		return fmt.Errorf("data-parallel-size: found %d ranks of all workers together, expected at most %d (give fewer workers or ranks)", ranks, maxWorkers)
+	}
+	return nil
+}
+
 // allGroups returns the groups of workers of every pool.
 func (r *Run) allGroups() []WorkerGroup {
 	if r.Disaggregated() {

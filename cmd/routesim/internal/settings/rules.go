@@ -13,6 +13,9 @@ func (r *resolution) check() error {
 	if err := r.chooseModel(); err != nil {
 		return err
 	}
+	if err := run.checkRanks(); err != nil {
+		return err
+	}
 	if b := run.RouterBlockSize; b != 0 && b != run.Engine.BlockSize {
 		return fmt.Errorf("router-block-size: found %d (%s) and a block-size of %d (%s), expected the same size: blocks hashed at another size never match the engine's",
 			b, r.originOf("router-block-size"), run.Engine.BlockSize, r.originOf("block-size"))

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"routesim/sim/router"
@@ -121,8 +120,8 @@ func (r *resolution) settleRouter() error {
 	if err := r.chooseClasses(); err != nil {
 		return err
 	}
-	if !eventsOn(run.EventsConfig) {
-		run.WorkerKVEvents = false
+	if err := r.settleEvents(); err != nil {
+		return err
 	}
 	r.warnBlind()
 	return nil
@@ -172,24 +171,6 @@ func (r *resolution) warnBlind() {
 	if silent > 0 {
 		r.Warn("router-mode kv: %d of %d %s publish no KV events (worker-kv-events, kv-events-config): the router is blind to what they hold and routes to them by load alone%s", silent, all, of, mend)
 	}
-}
-
-// validEvents reports whether a text is vLLM's description of KV events.
-func validEvents(text string) bool {
-	var v map[string]any
-	return json.Unmarshal([]byte(text), &v) == nil
-}
-
-// eventsOn reads vLLM's switch. Without a description events are as
-// worker-kv-events says; in one the switch is off unless it is set.
-func eventsOn(text string) bool {
-	if text == "" {
-		return true
-	}
-	var v struct {
-		Enable bool `json:"enable_kv_cache_events"`
-	}
-	return json.Unmarshal([]byte(text), &v) == nil && v.Enable
 }
 
 // warnUnused names settings of live routers that were given and wait for

@@ -199,6 +199,7 @@ func TestBlindRouterIsNamed(t *testing.T) {
 		{"--no-worker-kv-events", "8 of 8 workers publish no KV events"},
 		{`--kv-events-config={"enable_kv_cache_events": false}`, "8 of 8 workers publish no KV events"},
 		{`--kv-events-config={"publisher": "zmq"}`, "8 of 8 workers publish no KV events"},
+		{`--kv-events-config={"publisher": "null", "enable_kv_cache_events": true}`, "8 of 8 workers publish no KV events"},
 		{"--workers=3,2@worker_kv_events=false", "2 of 5 workers publish no KV events"},
 		{"--prefill-workers=1,2@worker_kv_events=false", "2 of 3 prefill workers publish no KV events"},
 	} {

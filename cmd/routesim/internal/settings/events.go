@@ -1,0 +1,78 @@
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// validEvents reports whether a text is a JSON object; settleEvents looks into
+// it.
+func validEvents(text string) bool {
+	var v map[string]any
+	return json.Unmarshal([]byte(text), &v) == nil && v != nil
+}
+
+// eventKeys are the keys of vLLM's KVEventsConfig with what their values are.
+func eventKeys() map[string]string {
+	return map[string]string{
+		"enable_kv_cache_events": "true or false", "publisher": "zmq or null", "endpoint": "a text", "replay_endpoint": "a text or null",
+		"buffer_steps": "a whole number", "hwm": "a whole number", "max_queue_size": "a whole number", "topic": "a text",
+	}
+}
+
+// fits reports whether a value of JSON is what eventKeys says.
+func fits(raw json.RawMessage, want string) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	switch v := v.(type) {
+	case bool:
+		return want == "true or false"
+	case string:
+		return want == "a text" || want == "a text or null" || want == "zmq or null" && (v == "zmq" || v == "null")
+	case float64:
+		return want == "a whole number" && !strings.ContainsAny(string(raw), ".eE")
+	case nil:
+		return want == "zmq or null" || want == "a text or null"
+	}
+	return false
+}
+
+// settleEvents takes what vLLM's description of KV events says of the workers.
+// Without one they publish as worker-kv-events says; in one they publish only if
+// it switches events on and leaves the publisher (null is one that sends
+// nothing).
+func (r *resolution) settleEvents() error {
+	text := r.Run.EventsConfig
+	if text == "" {
+		return nil
+	}
+	s, _ := r.table.Lookup("kv-events-config")
+	given := r.best[s].given
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return given.problem(show(text), s.Kind.Expected())
+	}
+	known := eventKeys()
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		want, ok := known[key]
+		switch {
+		case !ok:
+			found, names := "the unknown key "+show(key), slices.Sorted(maps.Keys(known))
+			if near := Nearest(key, names); near != "" {
+				found += fmt.Sprintf(" (did you mean %s?)", near)
+			}
+			return given.problem(found, "one of "+strings.Join(names, ", "))
+		case !fits(members[key], want):
+			return given.problem(show(string(members[key]))+" of "+key, want)
+		}
+	}
+	if string(members["enable_kv_cache_events"]) != "true" || string(members["publisher"]) == `"null"` {
+		r.Run.WorkerKVEvents = false
+	}
+	return nil
+}
