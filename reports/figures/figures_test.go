@@ -496,8 +496,11 @@ func TestSubtitlesNameTheWorkerModel(t *testing.T) {
 			s.Profiles = []reports.ProfileFacts{facts}
 			s.Profiles[0].HeldOut = nil
 		},
-		", 2 profiles, 2 seeds":      func(s *sweepdata.Sweep) { s.Profiles = []reports.ProfileFacts{facts, facts} },
-		", fixed:20,8, 2 seeds":      func(s *sweepdata.Sweep) { s.Base = map[string]any{"timing": "fixed:20,8"} },
+		", 2 profiles, 2 seeds": func(s *sweepdata.Sweep) { s.Profiles = []reports.ProfileFacts{facts, facts} },
+		", fixed:20,8, 2 seeds": func(s *sweepdata.Sweep) { s.Base = map[string]any{"timing": "fixed:20,8"} },
+		"40 requests, 2 prefill and 3 decode workers, 2 seeds": func(s *sweepdata.Sweep) {
+			s.Base = map[string]any{"workers": int64(8), "prefill-workers": int64(2), "decode-workers": int64(3)}
+		},
 		"40 requests, 2 seeds":       func(s *sweepdata.Sweep) {},
 		"trace.jsonl, 40 requests, ": func(s *sweepdata.Sweep) { s.Axes[0].Name = "profile"; s.Profiles = []reports.ProfileFacts{facts} },
 	} {

@@ -96,7 +96,9 @@ func (j *judge) fleets(r *Reading) string {
 // fastest names the highest rate that the default's fleet holds.
 func (j *judge) fastest(r *Reading) string {
 	fleet, one := "This fleet", true
-	if n := baseNumber(j.s, workersAxis); n >= 1 && !(baseNumber(j.s, "prefill-workers") > 0) {
+	if j.s.Disaggregated() {
+		fleet, one = j.s.WorkersText(), false
+	} else if n := baseNumber(j.s, workersAxis); n >= 1 {
 		fleet, one = plural(int(n), "worker"), n == 1
 	}
 	hold, never := "hold"+verbIf(one, "s"), "at no rate tried"

@@ -23,6 +23,11 @@ func winner(factors map[string]float64) lab {
 	}
 }
 
+// apart gives a sweep two pools of workers.
+func apart(s *sweepdata.Sweep) {
+	s.Base["prefill-workers"], s.Base["decode-workers"] = int64(2), int64(3)
+}
+
 func TestStates(t *testing.T) {
 	gain := map[string]float64{"0.5": 1.05, "1": 1, "8": 0.8, "16": 0.9}
 	inert := axis(credit, "1", "0", "0.5", "1")
@@ -73,6 +78,8 @@ func TestStates(t *testing.T) {
 		{"overload", lab{axes: []sweepdata.Axis{axis(scale, "1", "1", "8")}, of: func(v []string) effect { return effect{saturated: true} }}, nil, Overload, []string{
 			"This fleet cannot carry this load: no router setting helps.", "All 2 points end with a growing queue (best: 120 in the system at the last arrival, +4.00/min)",
 			"Add workers (about 14 for 0.167 req/s) or lower the rate to 0.6×."}},
+		{"overload of pools", lab{axes: []sweepdata.Axis{axis(scale, "1", "1", "8")}, of: func(v []string) effect { return effect{saturated: true} }}, apart, Overload, []string{
+			"Add workers or lower the rate to 0.6×."}},
 		{"slo", lab{axes: []sweepdata.Axis{axis(scale, "1", "1", "8")}, sla: sweepdata.SLA{TTFT: 500, ITL: 40, Target: 0.95}, of: func(v []string) effect {
 			return effect{ttft: map[string]float64{"8": 0.9}[v[0]]}
 		}}, nil, SLOMiss, []string{"No setting meets TTFT 500 ms, ITL 40 ms. Closest: router-prefill-load-scale 8, ", "Needed 95 %. TTFT is the limit: TTFT alone "}},
@@ -93,6 +100,9 @@ func TestStates(t *testing.T) {
 		{"rate", lab{axes: []sweepdata.Axis{axis("arrival-speedup-ratio", "1", "1", "1.5", "2")}, of: func(v []string) effect {
 			return effect{saturated: v[0] == "2"}
 		}}, nil, Capacity, []string{"8 workers keep up with up to 1.5× the rate."}},
+		{"rate of pools", lab{axes: []sweepdata.Axis{axis("arrival-speedup-ratio", "1", "1", "1.5", "2")}, of: func(v []string) effect {
+			return effect{saturated: v[0] == "2"}
+		}}, apart, Capacity, []string{"2 prefill and 3 decode workers keep up with up to 1.5× the rate."}},
 		{"beyond", lab{axes: []sweepdata.Axis{axis(credit, "1", "0.5", "1", "1.5", "2")}, of: func(v []string) effect {
 			return effect{ttft: map[string]float64{"1.5": 0.8, "2": 0.9}[v[0]], noise: 0.005}
 		}}, func(s *sweepdata.Sweep) { s.Axes[0].Documented = 1 }, Win, []string{"router-kv-overlap-score-credit above 1 is accepted by Dynamo but not documented."}},
