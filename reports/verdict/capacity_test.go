@@ -97,3 +97,12 @@ func TestLoadsMissTheSLO(t *testing.T) {
 		t.Errorf("found %s %q, expected %q", v.State, v.Headline, want)
 	}
 }
+
+// TestSharesAreNotFlattered: no share that misses a target reads as if it met it.
+func TestSharesAreNotFlattered(t *testing.T) {
+	for share, want := range map[float64]string{94.97: "94.9", 95: "95.0", 99.999: "99.9", 100: "100.0", 0: "0.0"} {
+		if got := kept(share); got != want {
+			t.Errorf("%v: found %s, expected %s", share, got, want)
+		}
+	}
+}

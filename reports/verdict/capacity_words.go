@@ -130,7 +130,7 @@ func (j *judge) loadText(l *Load) string {
 		parts = append(parts, "ITL p90 "+j.u.value(j.d.byName["p90_itl_ms"], l.ITL))
 	}
 	if !math.IsNaN(l.Within) {
-		parts = append(parts, fixed(l.Within, 1)+" % within the SLO")
+		parts = append(parts, kept(l.Within)+" % within the SLO")
 	}
 	if l.Best >= 0 && j.v.Points[l.Best].Changes > 0 {
 		q := &j.v.Points[l.Best]

@@ -18,7 +18,7 @@ func (j *judge) sloMiss() {
 	here := j.closest(v.Order)
 	v.State, v.Chosen = SLOMiss, here
 	v.Label = "closest, not sufficient"
-	within := func(p int) string { return fixed(v.Points[p].Mean[share], 1) + " %" }
+	within := func(p int) string { return kept(v.Points[p].Mean[share]) + " %" }
 	best, others := here, ""
 	switch {
 	case v.Capacity == nil:
@@ -40,6 +40,9 @@ func (j *judge) sloMiss() {
 	}
 	v.Deltas = j.strip(j.of(here))
 }
+
+// kept is a share of requests in %, rounded down: what misses 95 % is not 95.0 %.
+func kept(share float64) string { return fixed(math.Floor(10*share)/10, 1) }
 
 // closest is the point of a list with most requests within the SLO, -1 for none.
 func (j *judge) closest(list []int) int {
@@ -130,5 +133,5 @@ func (j *judge) slower() string {
 	if l.Best < 0 || !l.Holds {
 		return ""
 	}
-	return fmt.Sprintf("At %s× the rate %s reaches %s %%.", given(l.Rate), j.v.Points[l.Best].Knobs, fixed(l.Within, 1))
+	return fmt.Sprintf("At %s× the rate %s reaches %s %%.", given(l.Rate), j.v.Points[l.Best].Knobs, kept(l.Within))
 }
