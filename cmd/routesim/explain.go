@@ -56,6 +56,7 @@ func newExplain(sys system) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.request, "request", -1, "explain the decision of request `N` (row, from 0)")
+	settings.Once(f, "request")
 	f.IntVar(&o.worst, "worst", 0, "explain the `N` decisions with the most regret")
 	f.StringVar(&o.trace, "trace", "", "the run's trace, `FILE`; several shards with commas")
 	f.StringVar(&o.format, "format", "table", "what standard output carries, `FORMAT` being table or json")

@@ -69,6 +69,7 @@ func newPlot(sys system) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.kind, "kind", "", "what to draw, `KIND`: "+strings.Join(figures.Kinds(), ", "))
 	f.StringVar(&o.metric, "metric", "", "`METRIC`, a column of points.csv; for knob and cdf also a family such as ttft")
+	settings.Once(f, "kind", "metric")
 	f.StringVar(&o.axis, "axis", "", "a setting that was varied, `NAME`")
 	f.StringArrayVar(&o.points, "point", nil, "a point, `ID`; may be repeated")
 	f.StringVar(&o.size, "size", "full", "`SIZE` full, or readme (small)")

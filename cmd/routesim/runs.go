@@ -26,6 +26,7 @@ type runOptions struct {
 	sys      system
 	table    *settings.Table
 	recorder *settings.Recorder
+	pasted   *settings.Pasted // flags of a frontend that mean nothing here
 
 	format     string
 	output     string
@@ -44,6 +45,7 @@ type runOptions struct {
 func (o *runOptions) addTo(cmd *cobra.Command, files, formats string) *pflag.FlagSet {
 	o.table = settings.NewTable()
 	o.recorder = o.table.Flags(cmd.Flags())
+	o.pasted = o.recorder.FrontendFlags(o.table, cmd.Flags(), dynamo.AsideFlags(), dynamo.AsideSwitches())
 	f := pflag.NewFlagSet("options", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.StringVar(&o.format, "format", "table", "what standard output carries, `FORMAT` being "+formats)
@@ -82,7 +84,11 @@ func (o *runOptions) resolve() (*settings.Resolved, error) {
 	} else if o.deployment != "" {
 		return nil, fmt.Errorf("--dynamo-deployment: found %s without --from-dynamo, expected both", o.deployment)
 	}
-	return o.table.Resolve(in)
+	r, err := o.table.Resolve(in)
+	if text := o.pasted.Warning(); err == nil && text != "" {
+		r.Warn("%s", text)
+	}
+	return r, err
 }
 
 // checkEmpty refuses options that were given without a value, as an unset

@@ -87,6 +87,7 @@ func newSweepOptions(sys system, cmd *cobra.Command) *sweepOptions {
 	f.StringArrayVar(&o.vary, "vary", nil, "vary a setting, `NAME=LIST`; may be repeated")
 	f.StringVar(&o.sample, "sample", "", "draw N points instead of all combinations, `lhs:N`")
 	f.StringVar(&o.points, "points", "", "read points from `FILE.csv`")
+	settings.Once(f, "sample", "points")
 	f.IntVar(&o.seeds, "seeds", 6, "runs of every point, `N` seeds from --seed up")
 	f.StringVar(&o.objective, "objective", "", "`METRIC` to judge by, a column of points.csv (default p90_ttft_ms, with an SLA goodput_share)")
 	f.Float64Var(&o.target, "sla-target", 0, "share of requests that shall keep within the SLA, `PCT`")

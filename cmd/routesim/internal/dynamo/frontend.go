@@ -71,7 +71,7 @@ func (f *frontend) isSwitch(name string) bool {
 		_, is := s.Kind.(settings.Bool)
 		return is
 	}
-	return name == resetStates || slices.Contains(asideSwitches(), strings.TrimPrefix(name, "no-"))
+	return name == resetStates || slices.Contains(AsideSwitches(), strings.TrimPrefix(name, "no-"))
 }
 
 // resetStates is a flag of earlier versions that their documentation keeps: a
@@ -82,7 +82,7 @@ const resetStates = "router-reset-states"
 func (f *frontend) flag(o *option) (*settings.Setting, error) {
 	s, negated := f.lookup(o.name)
 	switch {
-	case s == nil && (slices.Contains(asideFlags(), o.name) || slices.Contains(asideSwitches(), strings.TrimPrefix(o.name, "no-"))):
+	case s == nil && (slices.Contains(AsideFlags(), o.name) || slices.Contains(AsideSwitches(), strings.TrimPrefix(o.name, "no-"))):
 		f.report.leave(f.component, dashed(o.name))
 		return nil, nil
 	case o.name == resetStates:
@@ -267,9 +267,9 @@ func itemKey(volume manifest.Node, inside string) string {
 	return inside
 }
 
-// asideFlags are flags of the Frontend with a value that no routing decision
+// AsideFlags are flags of the Frontend with a value that no routing decision
 // depends on.
-func asideFlags() []string {
+func AsideFlags() []string {
 	return []string{"http-host", "http-port", "namespace", "namespace-prefix", "endpoint", "model-name", "model-path", "metrics-prefix",
 		"tls-cert-path", "tls-key-path", "tls-client-ca-cert-path", "tcp-tls-cert-path", "tcp-tls-key-path", "tcp-tls-ca-cert-path",
 		"tcp-tls-client-cert-path", "tcp-tls-client-key-path", "tcp-tls-client-ca-cert-path", "nats-tls-ca-cert-path",
@@ -278,9 +278,9 @@ func asideFlags() []string {
 		"tokenizer", "frontend-route-extension", "migration-limit", "migration-max-seq-len", "store-kv"}
 }
 
-// asideSwitches are switches of the Frontend that no routing decision depends
+// AsideSwitches are switches of the Frontend that no routing decision depends
 // on.
-func asideSwitches() []string {
+func AsideSwitches() []string {
 	return []string{"interactive", "kserve-grpc-server", "enable-anthropic-api", "strip-anthropic-preamble", "enable-streaming-tool-dispatch",
 		"enable-streaming-reasoning-dispatch", "exclude-tools-when-tool-choice-none", "tokenizer-fallback", "trust-remote-code", "dyn-debug-perf",
 		"nats-tls-insecure"}

@@ -96,6 +96,11 @@ func noGraph(path string, objects []manifest.Object) error {
 		if o := &objects[i]; o.Kind == graphKind+"Request" {
 			return o.Get("kind").Problem("kind", "a "+o.Kind+", from which the operator has yet to make a deployment", "a "+graphKind+" (kubectl get dgd NAME -o yaml)")
 		}
+		if o := &objects[i]; o.Kind == graphKind && o.APIVersion == "" {
+			return o.Problem("apiVersion", "no apiVersion beside kind "+graphKind, apiGroup+"v1alpha1 or "+apiGroup+"v1beta1")
+		} else if o.Kind == graphKind {
+			return o.Get("apiVersion").Problem("apiVersion", o.APIVersion, apiGroup+"v1alpha1 or "+apiGroup+"v1beta1")
+		}
 		if k := objects[i].String(); len(kinds) < most && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)
 		}

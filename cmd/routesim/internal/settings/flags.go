@@ -92,10 +92,11 @@ func FlagError(fs *pflag.FlagSet, err error) error {
 		}
 		return fmt.Errorf("--%s: expected %s after it", missing.GetFlag().Name, want)
 	case errors.As(err, &invalid):
-		if _, ok := invalid.GetFlag().Value.(*flagValue); ok {
+		var repeated *repeatedError
+		if _, ok := invalid.GetFlag().Value.(*flagValue); ok || errors.As(err, &repeated) {
 			return invalid.Unwrap()
 		}
-		return fmt.Errorf("--%s: found %s, expected a %s", invalid.GetFlag().Name, show(invalid.GetValue()), invalid.GetFlag().Value.Type())
+		return fmt.Errorf("--%s: found %s, expected %s", invalid.GetFlag().Name, show(invalid.GetValue()), wordsOf(invalid.GetFlag().Value.Type()))
 	}
 	return err
 }
