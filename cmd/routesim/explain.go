@@ -88,6 +88,8 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) error {
 func (o *explainOptions) check(cmd *cobra.Command, args []string) error {
 	byRow, byRegret := cmd.Flags().Changed("request"), cmd.Flags().Changed("worst")
 	switch {
+	case len(args) == 1 && args[0] == "":
+		return fmt.Errorf(`%s: found "", expected one RUN (the folder that replay -o wrote)`, cmd.CommandPath())
 	case len(args) != 1:
 		return fmt.Errorf("%s: found %d arguments, expected one RUN (the folder that replay -o wrote)", cmd.CommandPath(), len(args))
 	case byRow == byRegret:

@@ -69,6 +69,11 @@ func newGate(sys system) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.shifted = cmd.Flags().Changed("seed-offset")
+			for _, name := range []string{"baseline", "output"} {
+				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+					return fmt.Errorf(`--%s: found "", expected a path`, name)
+				}
+			}
 			return o.run(cmd)
 		},
 	}

@@ -114,7 +114,9 @@ func (o *plotOptions) run(cmd *cobra.Command, args []string) error {
 // check finds bad options before anything is read.
 func (o *plotOptions) check(cmd *cobra.Command, args []string) error {
 	switch {
-	case len(args) != 1 || args[0] == "":
+	case len(args) == 1 && args[0] == "":
+		return fmt.Errorf(`%s: found "", expected the DIR of one sweep`, cmd.CommandPath())
+	case len(args) != 1:
 		return fmt.Errorf("%s: found %d folders, expected the DIR of one sweep", cmd.CommandPath(), len(args))
 	case o.kind == "":
 		return fmt.Errorf("%s: expected --kind %s", cmd.CommandPath(), strings.Join(figures.Kinds(), ", "))

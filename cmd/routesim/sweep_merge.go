@@ -101,6 +101,9 @@ func (o *mergeOptions) open(cmd *cobra.Command, args []string) (parts []part, er
 		return nil, fmt.Errorf("%s: expected the folders of the sweep's shards", cmd.CommandPath())
 	}
 	for i, dir := range args {
+		if dir == "" {
+			return nil, fmt.Errorf(`%s: found "", expected the DIR of a sweep`, cmd.CommandPath())
+		}
 		if sameFolder(dir, o.output) {
 			return nil, fmt.Errorf("--output: found %s, which is one of the folders to be joined, expected another one", o.output)
 		}

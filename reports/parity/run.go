@@ -154,6 +154,9 @@ func expand(paths []string) ([]string, error) {
 	}
 	var files []string
 	for _, path := range paths {
+		if path == "" {
+			return nil, errors.New(`recordings: found "", expected a file or a folder of them`)
+		}
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, err
