@@ -24,7 +24,7 @@ type tree struct {
 // parseTree reads the keys of a YAML text, without their values.
 func parseTree(file string, text []byte) (*tree, error) {
 	if f := yamltext.Check(text); f != nil {
-		return nil, fmt.Errorf("%s:%d: found %s, expected %s", file, f.Line, f.Found, f.Want)
+		return nil, fmt.Errorf("%s:%d: found %s, expected %s", file, max(f.Line, 1), f.Found, f.Want)
 	}
 	parsed, err := parser.ParseBytes(text, 0)
 	if err != nil {
