@@ -112,6 +112,9 @@ func parseGroup(text string) (WorkerGroup, error) {
 	case named && g.Profile == "":
 		return g, fmt.Errorf("the group %s names no profile after the x", show(text))
 	}
+	if len(words) == 1 {
+		return g, nil // most groups have no fields, and every point of a sweep is resolved
+	}
 	known := groupSettings()
 	seen := map[string]bool{}
 	for _, word := range words[1:] {
@@ -169,6 +172,9 @@ func (r *Run) with(g *WorkerGroup) *Run {
 	own := *r
 	if g.Profile != "" {
 		own.Profile, own.Timing = g.Profile, ""
+	}
+	if len(g.Fields) == 0 {
+		return &own
 	}
 	known := groupSettings()
 	for _, f := range g.Fields {
