@@ -40,7 +40,7 @@ properties:
 # takes minutes under it is left out: fits, and the packages that draw; property
 # tests make fewer draws.
 race:
-	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test -race -short $$($(GO) list ./... $(TOOLS) | grep -Ev '/reports/(plot|figures|page|fitview|profileview)$$')
+	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test -race -short -timeout 20m $$($(GO) list ./... $(TOOLS) | grep -Ev '/reports/(plot|figures|page|fitview|profileview)$$')
 
 fuzz:
 	sh testdata/tools/fuzz.sh $(FUZZTIME)
