@@ -32,15 +32,16 @@ test:
 	@echo "draws (make properties), fuzzing (make fuzz), the report in a browser (make browser),"
 	@echo "the gate against mutants (make gate-quick), coverage of the command's scripts."
 
-# Property tests with three times the usual number of draws.
+# Property tests with twice the usual number of draws.
 properties:
-	sh testdata/tools/properties.sh 300
+	sh testdata/tools/properties.sh 200
 
-# The race detector needs a C compiler. What has no goroutines of its own and
-# takes minutes under it is left out: fits, and the packages that draw; property
-# tests make fewer draws.
+# The race detector needs a C compiler. It watches the packages that start
+# goroutines, and of the command the runs that do.
+CONCURRENT = grep -rlE --include='*.go' 'go func|[.]Go\(' sim models reports workloads | grep -v _test.go | xargs -n 1 dirname | sort -u | sed 's,^,./,'
 race:
-	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test -race -short -timeout 20m $$($(GO) list ./... $(TOOLS) | grep -Ev '/reports/(plot|figures|page|fitview|profileview)$$')
+	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test -race -short $$($(CONCURRENT)) ./sim
+	CGO_ENABLED=1 $(GO) test -race -short ./cmd/routesim -run 'TestSweep|TestInterrupt|TestScripts/(replay|compare|explain|gate|validate)$$'
 
 fuzz:
 	sh testdata/tools/fuzz.sh $(FUZZTIME)
