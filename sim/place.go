@@ -12,6 +12,7 @@ func (s *simulation) arrive(row int32, at float64) {
 	r.Arrival = at
 	r.InputTokens = q.seq.Prompt
 	s.res.Released++
+	s.latest = row
 	r.Decision.CeilingHeld = min(s.seen.add(q, s.prompts), s.reusable(q))
 
 	s.hear()
@@ -105,17 +106,27 @@ func (d *Decision) note(c router.Choice) {
 }
 
 // noteHeld records what the engines hold of the prompt at this moment: the
-// truth beside the router's belief.
+// truth beside the router's belief. No engine holds more than one endless cache
+// that all requests passed so far, so that the search ends with the first that
+// holds as much.
 func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 	blocks := q.req.Blocks[:s.reusable(q)]
-	for i, w := range s.workers {
-		w.Commit(s.now, s.begun > i)
-		held := w.Held(blocks)
-		d.BestHeld = max(d.BestHeld, held)
-		if i == chosen {
-			d.ChosenHeld = held
-		}
+	most := int32(len(blocks))
+	if s.latest == q.seq.Row {
+		most = d.CeilingHeld // nobody has passed since it was measured
 	}
+	d.ChosenHeld = s.held(chosen, blocks)
+	d.BestHeld = d.ChosenHeld
+	for i := 0; i < len(s.workers) && d.BestHeld < most; i++ {
+		d.BestHeld = max(d.BestHeld, s.held(i, blocks))
+	}
+}
+
+// held returns how many leading ones of the blocks a worker's engine holds now.
+func (s *simulation) held(worker int, blocks []uint32) int32 {
+	w := s.workers[worker]
+	w.Commit(s.now, s.begun > worker)
+	return w.Held(blocks)
 }
 
 // reusable returns how many complete prompt blocks can be served from a cache:

@@ -43,13 +43,14 @@ type simulation struct {
 	now float64
 	pd  *disagg // the other half where prefill and decode are apart, else nil
 
-	live  []*request // slab of requests in flight
-	spare []int32    // free places in it
-	seen  endless
-	res   *Result
-	extra []workerTotals
-	order int32
-	done  int
+	live   []*request // slab of requests in flight
+	spare  []int32    // free places in it
+	seen   endless
+	latest int32 // row that passed it last
+	res    *Result
+	extra  []workerTotals
+	order  int32
+	done   int
 }
 
 // request is a request in flight.
