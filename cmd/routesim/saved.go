@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"routesim/cmd/routesim/internal/settings"
-	"routesim/workloads"
+	"routesim/reports"
 )
 
 // savedRun is what replay -o wrote about a run, as far as the run can be made
@@ -26,10 +25,10 @@ type savedRun struct {
 
 // openSavedRun reads DIR/summary.json.
 func openSavedRun(table *settings.Table, dir string) (*savedRun, error) {
-	path := filepath.Join(dir, "summary.json")
+	path := filepath.Join(dir, runSummaryFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		if _, other := os.Stat(filepath.Join(dir, "sweep.yaml")); other == nil {
+		if _, other := os.Stat(filepath.Join(dir, sweepConfigFile)); other == nil {
 			return nil, fmt.Errorf("%s: found a sweep, which cannot be explained, expected one run; make one of a point's settings with routesim replay -o DIR", dir)
 		}
 		return nil, fmt.Errorf("%s: %w, expected the folder that replay -o wrote", path, reason(err))
@@ -48,47 +47,15 @@ func openSavedRun(table *settings.Table, dir string) (*savedRun, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&file); err != nil {
-		return nil, fmt.Errorf("%s: found %w, expected the summary.json of a run", path, err)
+		return nil, fmt.Errorf("%s: found malformed JSON (%s), expected the summary.json of a run", path, reports.Malformed(err))
 	}
 	r := &file.Routesim
 	if r.Config == nil || r.Decision == "" {
 		return nil, fmt.Errorf("%s: routesim.config: found nothing, expected the settings of a run (make it with replay -o)", path)
 	}
 	run := &savedRun{path: path, version: r.Version, trace: r.Trace.Name, digest: r.Trace.Digest, decision: r.Decision}
-	run.settings, err = givenBy(table, path, r.Config)
+	run.settings, err = table.Saved(path, "routesim.config", r.Config)
 	return run, err
-}
-
-// givenBy turns the settings of a summary into values to resolve.
-func givenBy(table *settings.Table, path string, config map[string]any) ([]settings.Given, error) {
-	names := make([]string, 0, len(config))
-	for name := range config {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	var list []settings.Given
-	for _, name := range names {
-		s, ok := table.Lookup(name)
-		if !ok {
-			return nil, fmt.Errorf("%s: routesim.config.%s: found an unknown setting, expected one of this version (%s)", path, name, version)
-		}
-		text := settings.None
-		switch v := config[name].(type) {
-		case nil:
-		case string:
-			text = v
-		case bool, json.Number:
-			text = fmt.Sprint(v)
-		default:
-			return nil, fmt.Errorf("%s: routesim.config.%s: found %v, expected a number, a word, true, false or null", path, name, v)
-		}
-		list = append(list, settings.Given{
-			Setting: s, Text: text,
-			Origin: settings.Origin{Layer: settings.FromFile, Where: path},
-			Place:  workloads.Problem{Field: path + ": routesim.config." + name},
-		})
-	}
-	return list, nil
 }
 
 // findTrace looks for the files of a saved run's trace: beside it, one folder up

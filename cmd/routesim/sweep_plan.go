@@ -112,7 +112,7 @@ func (o *sweepOptions) readFrom(p *sweepPlan) (*savedSweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.recorder.Given, err = o.table.Saved(o.from, saved.Base); err != nil {
+	if o.recorder.Given, err = o.table.Saved(o.from, "settings", saved.Base); err != nil {
 		return nil, err
 	}
 	for _, s := range o.table.All() {

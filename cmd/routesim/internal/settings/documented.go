@@ -38,8 +38,8 @@ func (t *Table) GivenFlag(s *Setting, text, where string) Given {
 }
 
 // Saved turns a complete configuration, as Resolved.Entries lists it, into
-// values again, as if a file gave them.
-func (t *Table) Saved(file string, values map[string]any) ([]Given, error) {
+// values again, as if a file gave them; under is the key they stand under there.
+func (t *Table) Saved(file, under string, values map[string]any) ([]Given, error) {
 	var given []Given
 	known := map[string]bool{}
 	for _, s := range t.list {
@@ -56,7 +56,7 @@ func (t *Table) Saved(file string, values map[string]any) ([]Given, error) {
 		default:
 			text = fmt.Sprint(v)
 		}
-		g := Given{Setting: s, Text: text, Origin: Origin{FromFile, file}, Place: workloads.Problem{File: file, Field: "settings." + s.Name}}
+		g := Given{Setting: s, Text: text, Origin: Origin{FromFile, file}, Place: workloads.Problem{File: file, Field: under + "." + s.Name}}
 		if _, ok := s.Kind.Parse(text); !ok {
 			return nil, g.problem(show(text), s.Kind.Expected())
 		}
@@ -64,7 +64,7 @@ func (t *Table) Saved(file string, values map[string]any) ([]Given, error) {
 	}
 	for _, name := range sortedKeys(values) {
 		if !known[name] {
-			return nil, unknownKey(file, 0, "settings."+name, t.Nearest(name), "a setting of routesim replay")
+			return nil, unknownKey(file, 0, under+"."+name, t.Nearest(name), "a setting of routesim replay")
 		}
 	}
 	return given, nil
