@@ -51,7 +51,11 @@ func WriteValues(w io.Writer, name string, columns []Values, notes ...Entry) err
 	sink := &sink{w: w}
 	out := file.NewParquetWriter(sink, root, file.WithWriterProps(properties()), file.WithWriteMetadata(meta))
 	for from := 0; from < rows && sink.err == nil; from += groupRows {
-		if err := writeValuesGroup(out, columns, from, min(rows, from+groupRows)); err != nil {
+		to := min(rows, from+groupRows)
+		err := writeGroup(out, len(columns), func(i int, chunk file.ColumnChunkWriter) (string, error) {
+			return columns[i].Name, writeValuesChunk(chunk, &columns[i], from, to)
+		})
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -100,24 +104,6 @@ func valuesLayout(name string, columns []Values) (*schema.GroupNode, error) {
 		fields = append(fields, node)
 	}
 	return schema.NewGroupNode(name, parquet.Repetitions.Required, fields, -1)
-}
-
-// writeValuesGroup writes the rows from..to as a row group.
-func writeValuesGroup(out *file.Writer, columns []Values, from, to int) error {
-	group := out.AppendRowGroup()
-	for i := range columns {
-		chunk, err := group.NextColumn()
-		if err != nil {
-			return err
-		}
-		if err := writeValuesChunk(chunk, &columns[i], from, to); err != nil {
-			return fmt.Errorf("%s: %w", columns[i].Name, err)
-		}
-		if err := chunk.Close(); err != nil {
-			return err
-		}
-	}
-	return group.Close()
 }
 
 func writeValuesChunk(chunk file.ColumnChunkWriter, c *Values, from, to int) (err error) {

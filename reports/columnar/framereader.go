@@ -14,66 +14,121 @@ const maxReadRows = 1 << 28
 // magic is what every Parquet file begins with; the library looks at the end only.
 const magic = "PAR1"
 
-// ReadValues reads a Parquet file of flat columns, such as WriteValues writes,
-// and the notes in its footer. Nulls of decimal columns become NaN; nulls of
-// other columns are errors.
-func ReadValues(r parquet.ReaderAtSeeker) (columns []Values, notes []Entry, err error) {
+// reading opens a Parquet file and passes it on.
+func reading(r parquet.ReaderAtSeeker, use func(in *file.Reader) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library panics on some damaged files
-			columns, notes, err = nil, nil, fmt.Errorf("found a damaged file (%v), expected a Parquet file", p)
+			err = fmt.Errorf("found a damaged file (%v), expected a Parquet file", p)
 		}
 	}()
 	head := make([]byte, len(magic))
 	if _, err := r.ReadAt(head, 0); err != nil || string(head) != magic {
-		return nil, nil, fmt.Errorf("found no Parquet file (it begins with %q)", head)
+		return fmt.Errorf("found no Parquet file (it begins with %q)", head)
 	}
 	in, err := file.NewParquetReader(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("found no Parquet file (%w)", err)
+		return fmt.Errorf("found no Parquet file (%w)", err)
 	}
 	defer in.Close()
-	notes = notesOf(in)
-	rows := in.NumRows()
-	if rows < 0 || rows > maxReadRows {
-		return nil, nil, fmt.Errorf("found %d rows, expected at most %d", rows, maxReadRows)
+	if rows := in.NumRows(); rows < 0 || rows > maxReadRows {
+		return fmt.Errorf("found %d rows, expected at most %d", rows, maxReadRows)
 	}
-	layout := in.MetaData().Schema
-	for i := range layout.NumColumns() {
-		c := Values{Name: layout.Column(i).Name()}
-		for g := range in.NumRowGroups() {
-			chunk, err := in.RowGroup(g).Column(i)
-			if err != nil {
-				return nil, nil, err
-			}
-			n := in.RowGroup(g).NumRows()
-			if n < 0 || n > rows {
-				return nil, nil, fmt.Errorf("found a row group of %d rows in a file of %d", n, rows)
-			}
-			if err := c.read(chunk, n); err != nil {
-				return nil, nil, fmt.Errorf("%s: %w", c.Name, err)
-			}
+	return use(in)
+}
+
+// eachChunk passes the parts of a column on, in order, with their numbers of
+// rows.
+func eachChunk(in *file.Reader, column int, use func(chunk file.ColumnChunkReader, rows int64) error) error {
+	for g := range in.NumRowGroups() {
+		chunk, err := in.RowGroup(g).Column(column)
+		if err != nil {
+			return err
 		}
-		if int64(c.Len()) != rows {
-			return nil, nil, fmt.Errorf("%s: found %d values, expected %d", c.Name, c.Len(), rows)
+		n := in.RowGroup(g).NumRows()
+		if n < 0 || n > in.NumRows() {
+			return fmt.Errorf("found a row group of %d rows in a file of %d", n, in.NumRows())
 		}
-		columns = append(columns, c)
+		if err := use(chunk, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadValues reads a Parquet file of flat columns, such as WriteValues writes,
+// and the notes in its footer. Nulls of decimal columns become NaN; nulls of
+// other columns are errors.
+func ReadValues(r parquet.ReaderAtSeeker) (columns []Values, notes []Entry, err error) {
+	err = reading(r, func(in *file.Reader) error {
+		notes = notesOf(in)
+		layout := in.MetaData().Schema
+		for i := range layout.NumColumns() {
+			c := Values{Name: layout.Column(i).Name()}
+			if err := eachChunk(in, i, c.read); err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+			if int64(c.Len()) != in.NumRows() {
+				return fmt.Errorf("%s: found %d values, expected %d", c.Name, c.Len(), in.NumRows())
+			}
+			columns = append(columns, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	return columns, notes, nil
 }
 
 // ReadNotes reads the notes in the footer of a Parquet file.
 func ReadNotes(r parquet.ReaderAtSeeker) (notes []Entry, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			notes, err = nil, fmt.Errorf("found a damaged file (%v), expected a Parquet file", p)
+	err = reading(r, func(in *file.Reader) error {
+		notes = notesOf(in)
+		return nil
+	})
+	return notes, err
+}
+
+// ReadNumbers reads columns of whole numbers and decimals from a Parquet file
+// of flat columns, such as WriteRequests writes. Nulls become NaN; whole numbers
+// are exact up to 2^53.
+func ReadNumbers(r parquet.ReaderAtSeeker, names ...string) (columns [][]float64, err error) {
+	err = reading(r, func(in *file.Reader) error {
+		for _, name := range names {
+			at := in.MetaData().Schema.ColumnIndexByName(name)
+			if at < 0 {
+				return fmt.Errorf("found no column %s, expected one", name)
+			}
+			var values []float64
+			if err := eachChunk(in, at, func(chunk file.ColumnChunkReader, n int64) (err error) {
+				values, err = appendNumbers(values, n, chunk)
+				return err
+			}); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if int64(len(values)) != in.NumRows() {
+				return fmt.Errorf("%s: found %d values, expected %d", name, len(values), in.NumRows())
+			}
+			columns = append(columns, values)
 		}
-	}()
-	in, err := file.NewParquetReader(r)
+		return nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("found no Parquet file (%w)", err)
+		return nil, err
 	}
-	defer in.Close()
-	return notesOf(in), nil
+	return columns, nil
+}
+
+// appendNumbers appends the n values of a part of a column that may have nulls.
+func appendNumbers(values []float64, n int64, chunk file.ColumnChunkReader) ([]float64, error) {
+	optional := chunk.Descriptor().MaxDefinitionLevel() > 0
+	switch r := chunk.(type) {
+	case *file.Float64ColumnChunkReader:
+		return readNullable(values, n, optional, r.ReadBatch)
+	case *file.Int64ColumnChunkReader:
+		return readNullable(values, n, optional, r.ReadBatch)
+	}
+	return nil, fmt.Errorf("found a column of type %T, expected numbers", chunk)
 }
 
 func notesOf(in *file.Reader) (notes []Entry) {
@@ -106,7 +161,7 @@ func (v *Values) read(chunk file.ColumnChunkReader, n int64) (err error) {
 			return rows, read, err
 		})
 	case *file.Float64ColumnChunkReader:
-		v.Decimals, err = readDecimals(v.Decimals, n, r)
+		v.Decimals, err = appendNumbers(v.Decimals, n, r)
 	default:
 		err = fmt.Errorf("found a column of type %T, expected numbers, texts or booleans", chunk)
 	}
@@ -133,16 +188,17 @@ func readAll[T any](values []T, n int64, batch func(out []T) (rows int64, read i
 	return values, nil
 }
 
-// readDecimals appends n values of a column that may have nulls.
-func readDecimals(values []float64, n int64, r *file.Float64ColumnChunkReader) ([]float64, error) {
+// readNullable appends n values of a column that may have nulls, which become
+// NaN; batch reads as many as it can, and the levels that tell values from nulls.
+func readNullable[T int64 | float64](values []float64, n int64, optional bool,
+	batch func(most int64, out []T, levels, repeats []int16) (rows int64, read int, err error)) ([]float64, error) {
 	if values == nil {
 		values = []float64{}
 	}
 	size := min(n, groupRows)
-	out, levels := make([]float64, size), make([]int16, size)
-	optional := r.Descriptor().MaxDefinitionLevel() > 0
+	out, levels := make([]T, size), make([]int16, size)
 	for n > 0 {
-		rows, read, err := r.ReadBatch(min(n, size), out, levels, nil)
+		rows, read, err := batch(min(n, size), out, levels, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +209,7 @@ func readDecimals(values []float64, n int64, r *file.Float64ColumnChunkReader) (
 		for i := range rows {
 			v := math.NaN()
 			if !optional || levels[i] > 0 {
-				v = out[next]
+				v = float64(out[next])
 				next++
 			}
 			values = append(values, v)

@@ -48,7 +48,10 @@ func writeParquet[R any](w io.Writer, name string, columns []Column[R], n int, a
 		for i := from; i < min(n, from+groupRows); i++ {
 			rows = append(rows, at(i))
 		}
-		if err := writeGroup(out, columns, rows, &b); err != nil {
+		err := writeGroup(out, len(columns), func(i int, chunk file.ColumnChunkWriter) (string, error) {
+			return columns[i].Name, writeColumn(chunk, &columns[i], rows, &b)
+		})
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if sink.err != nil {
@@ -75,15 +78,16 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func writeGroup[R any](out *file.Writer, columns []Column[R], rows []R, b *buffers) error {
+// writeGroup writes a row group; write writes column i and returns its name.
+func writeGroup(out *file.Writer, columns int, write func(i int, chunk file.ColumnChunkWriter) (string, error)) error {
 	group := out.AppendRowGroup()
 	for i := range columns {
 		chunk, err := group.NextColumn()
 		if err != nil {
 			return err
 		}
-		if err := writeColumn(chunk, &columns[i], rows, b); err != nil {
-			return fmt.Errorf("%s: %w", columns[i].Name, err)
+		if name, err := write(i, chunk); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		if err := chunk.Close(); err != nil {
 			return err
