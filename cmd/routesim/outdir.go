@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"routesim/reports/newfile"
 )
 
 // outDir writes a set of files into a folder: each under a temporary name, and
@@ -126,24 +127,13 @@ func checkFree(path string) error {
 }
 
 // add writes one file under a temporary name.
-func (o *outDir) add(name string, write func(io.Writer) error) (err error) {
+func (o *outDir) add(name string, write func(io.Writer) error) error {
 	final := o.path(name)
-	f, err := os.CreateTemp(filepath.Dir(final), "."+filepath.Base(final)+"-*")
-	if err != nil {
+	temporary, err := newfile.Temporary(final, write)
+	if temporary == "" {
 		return unwritable(filepath.Dir(final), err)
 	}
-	o.files = append(o.files, pending{temporary: f.Name(), final: final})
-	b := bufio.NewWriterSize(f, 1<<18)
-	err = write(b)
-	if err == nil {
-		err = b.Flush()
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
+	o.files = append(o.files, pending{temporary: temporary, final: final})
 	if err != nil {
 		return fmt.Errorf("--output: %s: %w", final, reason(err))
 	}

@@ -216,7 +216,7 @@ func orZero(v *float64) float64 {
 func (p *sweepPlan) axis(a *sweep.Axis, base string) sweepdata.Axis {
 	setting, _ := p.o.table.Lookup(a.Name)
 	out := sweepdata.Axis{
-		Name: a.Name, Unit: setting.Unit, Values: a.Values, Numbers: sweepdata.NumbersOf(a.Values), Base: base,
+		Name: a.Name, Unit: setting.Unit, Values: a.Values, Numbers: sweep.Numbers(a.Values), Base: base,
 		Documented: settings.Documented(a.Name),
 	}
 	if flag, variable, isSwitch, ok := setting.Dynamo(); ok {
@@ -310,7 +310,7 @@ func (p *sweepPlan) add(ctx context.Context, values []string, given []settings.G
 	point := sweepdata.Point{Values: values, Added: added, Flags: s.FlagsOf(values)}
 	for i := range s.Axes {
 		if a := &s.Axes[i]; !math.IsNaN(a.Documented) {
-			n := sweepdata.NumbersOf(values[i : i+1])
+			n := sweep.Numbers(values[i : i+1])
 			point.Beyond = point.Beyond || n != nil && n[0] > a.Documented
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"routesim/models/profiles"
+	"routesim/models/spelling"
 )
 
 // parts are the parts of a profile's name; empty ones were left out.
@@ -217,7 +218,7 @@ func suggest(word string, candidates []string) string {
 	best, at := "", len(word)/2+1
 	slices.Sort(candidates)
 	for _, c := range candidates {
-		if d := editDistance(word, c); d < at {
+		if d := spelling.Distance(word, c); d < at {
 			best, at = c, d
 		}
 	}
@@ -225,26 +226,4 @@ func suggest(word string, candidates []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %s?)", best)
-}
-
-// editDistance is the least number of insertions, deletions and replacements
-// that turn a into b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"routesim/models/spelling"
 )
 
 func TestNames(t *testing.T) {
@@ -85,7 +87,7 @@ func TestEditDistance(t *testing.T) {
 	for pair, want := range map[[2]string]int{
 		{"", ""}: 0, {"a", ""}: 1, {"", "abc"}: 3, {"kitten", "sitting"}: 3, {"vlm", "vllm"}: 1, {"tp4", "tp8"}: 1,
 	} {
-		if got := editDistance(pair[0], pair[1]); got != want {
+		if got := spelling.Distance(pair[0], pair[1]); got != want {
 			t.Errorf("%v: %d, want %d", pair, got, want)
 		}
 	}

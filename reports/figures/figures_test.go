@@ -15,11 +15,12 @@ import (
 	"routesim/reports"
 	"routesim/reports/sweepdata"
 	"routesim/reports/verdict"
+	"routesim/sim/sweep"
 )
 
 // axis makes an axis of values as typed.
 func axis(name, base string, values ...string) sweepdata.Axis {
-	return sweepdata.Axis{Name: name, Values: values, Numbers: sweepdata.NumbersOf(values), Base: base, Documented: math.NaN()}
+	return sweepdata.Axis{Name: name, Values: values, Numbers: sweep.Numbers(values), Base: base, Documented: math.NaN()}
 }
 
 // made returns a sweep over all combinations of the axes' values, whose metrics
@@ -382,7 +383,7 @@ func TestGeometric(t *testing.T) {
 		{"0.25 0.5 1 2 4 8", true}, {"0 0.25 0.5 1 2 4 8", true}, {"1 2 4 8", false}, {"0 0.5 1 1.5 2", false},
 		{"1 10 100", true}, {"-1 1 100", false}, {"1 2 3 100", false}, {"1 100", false}, {"8 0.5 2", true},
 	} {
-		if got := geometric(sweepdata.NumbersOf(strings.Fields(c.values))); got != c.want {
+		if got := geometric(sweep.Numbers(strings.Fields(c.values))); got != c.want {
 			t.Errorf("%s: found %v", c.values, got)
 		}
 	}

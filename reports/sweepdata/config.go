@@ -16,6 +16,7 @@ import (
 
 	"routesim/models/yamltext"
 	"routesim/reports"
+	"routesim/sim/sweep"
 	"routesim/workloads"
 )
 
@@ -257,21 +258,8 @@ func (c *configAxis) axis() Axis {
 		f := Flag(*c.Dynamo)
 		a.Dynamo = &f
 	}
-	a.Numbers = NumbersOf(a.Values)
+	a.Numbers = sweep.Numbers(a.Values)
 	return a
-}
-
-// NumbersOf returns values as numbers, nil where one of them is a word.
-func NumbersOf(values []string) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		n, err := strconv.ParseFloat(v, 64)
-		if err != nil || strings.Trim(v, "0123456789.eE+-") != "" {
-			return nil
-		}
-		out[i] = n
-	}
-	return out
 }
 
 // profileFacts is the inverse of profileConfig.

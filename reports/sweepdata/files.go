@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"routesim/reports/columnar"
+	"routesim/reports/newfile"
 	"routesim/workloads"
 )
 
@@ -67,40 +68,11 @@ func Save(dir string, s *Sweep) error {
 		}
 	}
 	for _, f := range Files(s) {
-		if err := writeFile(filepath.Join(dir, f.Name), f.Write); err != nil {
+		if err := newfile.Write(filepath.Join(dir, f.Name), f.Write); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// writeFile writes a file under a temporary name, and gives it its own once it
-// is complete.
-func writeFile(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-		}
-	}()
-	b := bufio.NewWriterSize(f, 1<<16)
-	err = write(b)
-	if err == nil {
-		err = b.Flush()
-	}
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	return err
 }
 
 // Open reads a sweep from its folder.

@@ -10,6 +10,7 @@ import (
 	"routesim/models"
 	"routesim/sim"
 	"routesim/sim/router"
+	"routesim/sim/sweep"
 	"routesim/workloads"
 )
 
@@ -35,7 +36,7 @@ func traffic(n int, tokens int32, families uint64) (rows []workloads.Row) {
 }
 
 func values(name string, list ...string) Axis {
-	return Axis{Name: name, Values: list, Numbers: NumbersOf(list), Base: list[0], Documented: math.NaN()}
+	return Axis{Name: name, Values: list, Numbers: sweep.Numbers(list), Base: list[0], Documented: math.NaN()}
 }
 
 func (e *experiment) sweep(t *testing.T) *Sweep {
@@ -85,7 +86,7 @@ func (e *experiment) sweep(t *testing.T) *Sweep {
 // on traffic where it matters.
 func TestInertAxes(t *testing.T) {
 	shared := traffic(60, 2000, 5)
-	number := func(text string) float64 { return NumbersOf([]string{text})[0] }
+	number := func(text string) float64 { return sweep.Numbers([]string{text})[0] }
 	credit := func(c *sim.Config, v []string) { c.Router.OverlapScoreCredit = number(v[0]) }
 	with := func(f func(c *sim.Config, v []string), more func(c *sim.Config)) func(*sim.Config, []string) {
 		return func(c *sim.Config, v []string) { more(c); f(c, v) }
@@ -142,7 +143,7 @@ func TestInertAxes(t *testing.T) {
 func TestInertAmongOthers(t *testing.T) {
 	e := experiment{
 		[]Axis{values("router-kv-overlap-score-credit", "0", "1"), values("preemption-mode", "lifo", "fifo")}, traffic(60, 2000, 5),
-		func(c *sim.Config, v []string) { c.Router.OverlapScoreCredit = NumbersOf(v[:1])[0] }, 3,
+		func(c *sim.Config, v []string) { c.Router.OverlapScoreCredit = sweep.Numbers(v[:1])[0] }, 3,
 	}
 	s := e.sweep(t)
 	if s.Axes[0].Inert != "" || s.Axes[1].Inert == "" {

@@ -17,6 +17,7 @@ import (
 
 	"routesim/models/profile"
 	"routesim/reports"
+	"routesim/reports/newfile"
 )
 
 func digestOf(text string) string {
@@ -260,7 +261,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"requests of another trace", func(dir string) error {
 			s := sampleSweep("grid")
 			s.Requests = Requests{ArrivalMS: []float64{1}, InputTokens: []int32{1}, OutputTokens: []int32{1}}
-			return writeFile(filepath.Join(dir, requestsFile), s.writeRequests)
+			return newfile.Write(filepath.Join(dir, requestsFile), s.writeRequests)
 		}, "requests.parquet: found other columns or rows"},
 	} {
 		dir := t.TempDir()

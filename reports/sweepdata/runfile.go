@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"routesim/reports/columnar"
+	"routesim/reports/newfile"
 )
 
 // RunFile names the file of one run inside a sweep's folder.
@@ -102,7 +103,7 @@ func writeRun(w io.Writer, key string, run *Run, l *Latencies) error {
 // SaveRun writes a finished run into a sweep's folder, all of it or nothing.
 func SaveRun(dir string, p *Point, run *Run, l *Latencies) error {
 	name := filepath.Join(dir, filepath.FromSlash(RunFile(p.ID, run.Seed)))
-	return writeFile(name, func(w io.Writer) error { return writeRun(w, p.Key, run, l) })
+	return newfile.Write(name, func(w io.Writer) error { return writeRun(w, p.Key, run, l) })
 }
 
 // FindRun returns the run of a point and a seed if the folder holds it, made

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"routesim/reports/newfile"
 )
 
 // Unlike finds the first thing in which two sweeps differ that must be the same
@@ -67,7 +69,7 @@ func CopyRun(from, to string, p *Point, seed uint64) error {
 		return err
 	}
 	defer in.Close()
-	return writeFile(filepath.Join(to, name), func(w io.Writer) error {
+	return newfile.Write(filepath.Join(to, name), func(w io.Writer) error {
 		_, err := io.Copy(w, in)
 		return err
 	})

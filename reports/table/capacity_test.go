@@ -9,6 +9,7 @@ import (
 
 	"routesim/reports/sweepdata"
 	judgement "routesim/reports/verdict"
+	"routesim/sim/sweep"
 )
 
 // loads is a sweep over fleets and rates; the default is the first point.
@@ -18,8 +19,8 @@ func loads(t testing.TB, fleets, rates []string, within func(i, k int) float64) 
 	s.SLA.Target, s.Reference, s.Load, s.Default = 0.95, -1, nil, 0
 	s.Base = map[string]any{"workers": fleets[0], "arrival-speedup-ratio": rates[0]}
 	s.Axes = []sweepdata.Axis{
-		{Name: "workers", Base: fleets[0], Values: fleets, Numbers: sweepdata.NumbersOf(fleets), Documented: math.NaN()},
-		{Name: "arrival-speedup-ratio", Base: rates[0], Values: rates, Numbers: sweepdata.NumbersOf(rates), Documented: math.NaN()},
+		{Name: "workers", Base: fleets[0], Values: fleets, Numbers: sweep.Numbers(fleets), Documented: math.NaN()},
+		{Name: "arrival-speedup-ratio", Base: rates[0], Values: rates, Numbers: sweep.Numbers(rates), Documented: math.NaN()},
 	}
 	s.Points = nil
 	for i, f := range fleets {

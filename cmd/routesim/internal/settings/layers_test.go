@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"routesim/models/spelling"
 )
 
 func TestPrecedence(t *testing.T) {
@@ -413,7 +415,7 @@ func TestNearestAgainstNaiveDistance(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.StringMatching(`[ab-]{0,5}`).Draw(t, "a"), rapid.StringMatching(`[ab-]{0,5}`).Draw(t, "b")
-		if got, want := distance(a, b), naive(a, b); got != want {
+		if got, want := spelling.Distance(a, b), naive(a, b); got != want {
 			t.Errorf("distance(%q, %q) = %d, want %d", a, b, got, want)
 		}
 	})

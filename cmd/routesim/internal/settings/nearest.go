@@ -1,6 +1,10 @@
 package settings
 
-import "strings"
+import (
+	"strings"
+
+	"routesim/models/spelling"
+)
 
 // kebab turns a snake-case name into kebab case.
 func kebab(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
@@ -15,7 +19,7 @@ func snake(name string) string { return strings.ReplaceAll(name, "-", "_") }
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", max(2, len(word)/3)+1
 	for _, c := range candidates {
-		d := distance(word, c)
+		d := spelling.Distance(word, c)
 		if len(word) > 3 && strings.HasSuffix(c, "-"+word) {
 			d = min(d, 1)
 		}
@@ -24,25 +28,4 @@ func Nearest(word string, candidates []string) string {
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance of two ASCII words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,24 @@
+// Package spelling measures how far two words are apart.
+package spelling
+
+// Distance is the Levenshtein distance of two words: the least number of bytes
+// to insert, delete and replace that turns one into the other.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
