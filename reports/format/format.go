@@ -12,6 +12,17 @@ import (
 // Missing stands for a figure that does not exist.
 const Missing = "-"
 
+// The signs proper of numbers that are not copied.
+const (
+	Minus  = "\u2212"
+	Narrow = "\u202f" // narrow no-break space, between thousands
+)
+
+// Typeset puts the signs proper into a number that this package wrote.
+func Typeset(number string) string {
+	return strings.NewReplacer("-", Minus, ",", Narrow).Replace(number)
+}
+
 // Count writes a whole number exactly, with thousands set apart: 12,031.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)

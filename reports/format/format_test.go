@@ -51,3 +51,11 @@ func TestSigKeepsTheValue(t *testing.T) {
 		}
 	})
 }
+
+func TestTypeset(t *testing.T) {
+	for text, want := range map[string]string{"-12,031": "\u221212\u202f031", "0.5": "0.5", "-1.5 %": "\u22121.5 %"} {
+		if got := Typeset(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

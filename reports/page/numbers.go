@@ -11,8 +11,8 @@ import (
 
 // Signs of the page. Copied text has none of them.
 const (
-	minus   = "\u2212"
-	narrow  = "\u202f" // between thousands
+	minus   = format.Minus
+	narrow  = format.Narrow
 	hard    = "\u00a0" // between a number and its unit
 	missing = "–"
 	tied    = "≈"
@@ -33,7 +33,7 @@ func pretty(s string) string {
 	if s == format.Missing {
 		return missing
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(s, ",", narrow), "-", minus)
+	return format.Typeset(s)
 }
 
 // decimals is the number of decimals of a value in its metric's form. The

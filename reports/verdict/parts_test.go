@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"routesim/reports/format"
 	"routesim/reports/sweepdata"
 )
 
@@ -286,7 +287,7 @@ func TestJudgeRefuses(t *testing.T) {
 }
 
 func TestPluralKeepsTheWord(t *testing.T) {
-	for n, want := range map[int]string{1: "1 held-out run", 28: "28 held-out runs", 12031: "12" + narrow + "031 held-out runs"} {
+	for n, want := range map[int]string{1: "1 held-out run", 28: "28 held-out runs", 12031: "12" + format.Narrow + "031 held-out runs"} {
 		if got := plural(n, "held-out run"); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}

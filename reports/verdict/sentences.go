@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"routesim/reports/format"
 )
 
 // better is for a chosen point that is shown to be better than the default: a
@@ -102,7 +104,7 @@ func (j *judge) second(f *figures) string {
 
 // unsigned drops the sign that a verb stands for.
 func unsigned(text string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(text, minus), "+")
+	return strings.TrimPrefix(strings.TrimPrefix(text, format.Minus), "+")
 }
 
 func (j *judge) costSentence(f *figures) string {

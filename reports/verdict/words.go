@@ -9,14 +9,9 @@ import (
 	"routesim/reports/sweepdata"
 )
 
-const (
-	minus  = "\u2212"
-	narrow = "\u202f" // between thousands
-)
-
 // ASCII makes a text of a verdict plain, for terminals and files.
 func ASCII(text string) string {
-	text = strings.NewReplacer(minus, "-", narrow, ",", "\u00d7", "x", "\u2192", "->", "\u2248", "~",
+	text = strings.NewReplacer(format.Minus, "-", format.Narrow, ",", "\u00d7", "x", "\u2192", "->", "\u2248", "~",
 		"\u201c", `"`, "\u201d", `"`, "\u2019", "'", "\u2013", "-").Replace(text)
 	return strings.Map(func(r rune) rune {
 		if r >= 0x80 {
@@ -26,17 +21,13 @@ func ASCII(text string) string {
 	}, text)
 }
 
-// fine writes a number as on paper.
-func fine(text string) string {
-	return strings.NewReplacer("-", minus, ",", narrow).Replace(text)
-}
-
-func number(v float64) string { return fine(format.Sig(v)) }
+// number writes a measured number as on paper.
+func number(v float64) string { return format.Typeset(format.Sig(v)) }
 
 // given writes a number that was chosen, not measured: 2, 0.25, 60.
-func given(v float64) string { return fine(strconv.FormatFloat(v, 'g', 3, 64)) }
+func given(v float64) string { return format.Typeset(strconv.FormatFloat(v, 'g', 3, 64)) }
 
-func fixed(v float64, decimals int) string { return fine(format.Fixed(v, decimals)) }
+func fixed(v float64, decimals int) string { return format.Typeset(format.Fixed(v, decimals)) }
 
 // whole writes a mean of counts: exact, with a decimal only where it has one.
 func whole(v float64) string {
@@ -47,7 +38,7 @@ func whole(v float64) string {
 }
 
 func signed(text string, v float64) string {
-	if v > 0 && strings.Trim(text, "0."+narrow) != "" {
+	if v > 0 && strings.Trim(text, "0."+format.Narrow) != "" {
 		return "+" + text
 	}
 	return text
@@ -185,10 +176,10 @@ func some(words []string, most int) string {
 
 func plural(n int, noun string) string {
 	number, nouns, _ := strings.Cut(format.Plural(int64(n), noun), " ")
-	return fine(number) + " " + nouns
+	return format.Typeset(number) + " " + nouns
 }
 
-func count(n int) string { return fine(format.Count(int64(n))) }
+func count(n int) string { return format.Typeset(format.Count(int64(n))) }
 
 // verb returns the form of a verb for a count.
 func verb(n int, one, many string) string {
