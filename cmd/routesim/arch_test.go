@@ -146,6 +146,9 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 // of a map (slices.Sorted(maps.Keys(m))) and a loop that only collects what its
 // function sorts afterwards.
 func TestNoMapOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("type-checks the whole program")
+	}
 	c := &checker{set: token.NewFileSet(), done: map[string]*types.Package{}, std: importer.ForCompiler(token.NewFileSet(), "source", nil)}
 	dirs := map[string]bool{}
 	eachFile(t, ".go", func(file string) {

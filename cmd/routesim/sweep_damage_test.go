@@ -167,6 +167,9 @@ func TestSweepFromLacksSetting(t *testing.T) {
 // TestSweepPlansLinearly: four times the points take about four times as long to
 // plan, not sixteen times.
 func TestSweepPlansLinearly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures planning, not races")
+	}
 	plan := func(n int) time.Duration {
 		var b strings.Builder
 		b.WriteString("router-temperature\n")

@@ -33,6 +33,9 @@ func pasted(t *testing.T, text, from, to string) []string {
 // TestSweepCommandsCanBePasted: what the terminal and the report print as a
 // command runs as it stands, from the folder that the sweep ran in.
 func TestSweepCommandsCanBePasted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs a dozen sweeps")
+	}
 	trace, dir := writeSweepTrace(t, 60), filepath.Join(t.TempDir(), "my results")
 	code, stdout, stderr := command(context.Background(), nil, sweepArgs(trace, dir, "--sla-ttft-ms=900", "--sla-target=50", "--objective=p90_ttft_ms")...)
 	if code != exitOK {

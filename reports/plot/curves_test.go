@@ -77,6 +77,9 @@ func TestLabelsMovedInsideDoNotTouch(t *testing.T) {
 // TestCrowdedLabelsAreLeftOut draws logarithmic axes over short ranges, whose
 // ticks stand closer at the upper end than their labels are high.
 func TestCrowdedLabelsAreLeftOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws a thousand figures")
+	}
 	for curves := 1; curves <= mostLines; curves++ {
 		for n := 1; n <= 16; n++ {
 			for scale := 0.01; scale < 1e4; scale *= 1.9 {

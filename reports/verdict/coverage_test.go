@@ -118,6 +118,9 @@ func latencies(values []float64) *sweepdata.Latencies {
 // rarely; a percentile's own roughness makes up for that. What lasts for many
 // minutes, blocks of one cannot see.
 func TestTrafficCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a thousand sweeps")
+	}
 	const trials = 120
 	p90 := &measure{family: famTTFT, p: 0.9}
 	mean := &measure{family: -1, num: colTTFT, den: colTTFTs}
