@@ -84,12 +84,21 @@ func poisson(perSecond, seconds float64, row func(i int, s *stream) workloads.Ro
 
 // TestKnownAnswers judges traffic of which the best setting is known. With a
 // dozen long prefixes of which a worker holds a few, requests belong where their
-// prefix is: a credit is better than none, and choosing workers at random is
-// worse than taking the best. Where no two prompts begin alike, the credit has
-// nothing to work with.
+// prefix is: a credit is better than none. With long and short prompts that share
+// nothing, choosing workers at random puts short ones behind long ones: taking the
+// least loaded is better. Where no two prompts begin alike, the credit has nothing
+// to work with.
 func TestKnownAnswers(t *testing.T) {
 	shared := poisson(4, 400, func(i int, s *stream) workloads.Row {
 		return workloads.Row{OutputLength: int32(10 + s.below(40)), HashIDs: prompt(s.below(12), 16, i)}
+	})
+	// One prompt in five is thirty times as long as the others.
+	mixed := poisson(14, 400, func(i int, s *stream) workloads.Row {
+		blocks := 1
+		if s.below(5) == 0 {
+			blocks = 30
+		}
+		return workloads.Row{OutputLength: int32(10 + s.below(40)), HashIDs: prompt(1000+i, blocks, i)}
 	})
 	unique := poisson(4, 400, func(i int, s *stream) workloads.Row {
 		return workloads.Row{OutputLength: int32(10 + s.below(40)), HashIDs: prompt(1000+i, 6, i)}
@@ -101,7 +110,7 @@ func TestKnownAnswers(t *testing.T) {
 		}
 	})
 	t.Run("no temperature", func(t *testing.T) {
-		v := mustJudge(t, swept(t, shared, axis("router-temperature", "2", "0", "2", "4"), setTemperature))
+		v := mustJudge(t, swept(t, mixed, axis("router-temperature", "2", "0", "2", "4"), setTemperature))
 		if v.State != Win || v.Headline != "Set router-temperature 0." {
 			t.Errorf("found %s", everything(v))
 		}
