@@ -279,6 +279,9 @@ func (j *judge) single() {
 	v := j.v
 	v.State, v.Chosen = Single, v.Default
 	v.Headline = "One setting was run; nothing to compare."
+	if slices.ContainsFunc(v.Points, func(p Judged) bool { return p.Status == OtherLoad }) {
+		v.Headline = "One setting was run at the default's load; nothing to compare there."
+	}
 	m := v.Objective
 	if mean := v.Points[v.Default].Mean[m]; !math.IsNaN(mean) {
 		v.Evidence = fmt.Sprintf("%s is %s, over %s.", j.metrics[m].Title, j.u.value(m, mean), plural(len(j.d.seeds), "seed"))

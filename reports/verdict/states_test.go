@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,9 @@ func TestStates(t *testing.T) {
 			return effect{ttft: map[string]float64{"8": 0.9}[v[0]]}
 		}}, nil, SLOMiss, []string{"No setting meets TTFT 500 ms, ITL 40 ms. Closest: router-prefill-load-scale 8, ", "Needed 95 %. TTFT is the limit: TTFT alone "}},
 		{"single", lab{axes: []sweepdata.Axis{axis(scale, "1", "1")}}, nil, Single, []string{"One setting was run; nothing to compare."}},
+		{"other loads", lab{axes: []sweepdata.Axis{axis("workers", "8", "4", "8"), axis(scale, "1", "1", "8")}}, func(s *sweepdata.Sweep) {
+			s.Points = slices.DeleteFunc(s.Points, func(p sweepdata.Point) bool { return p.Values[0] == "8" && p.Values[1] == "8" })
+		}, Single, []string{"One setting was run at the default's load; nothing to compare there."}},
 		{"no axes", lab{}, nil, Single, []string{"One setting was run"}},
 		{"alone", lab{axes: []sweepdata.Axis{axis(scale, "1", "1", "8")}, of: func(v []string) effect { return effect{saturated: v[0] == "8"} }}, nil, Tie, []string{"No other setting did the same work: 1 saturated."}},
 		{"less work", lab{axes: []sweepdata.Axis{axis(scale, "1", "1", "4", "8")}, of: func(v []string) effect {
