@@ -72,22 +72,17 @@ func aPiece(t *rapid.T) string {
 }
 
 func TestScanEqualsDecode(t *testing.T) {
-	scanned := 0
 	usual := []string{`"timestamp":5`, `"input_length": 70`, `"output_length":3`, `"hash_ids":[1,2]`, `"priority":1`}
 	rapid.Check(t, func(t *rapid.T) {
-		// Half of the rows have no odd piece, so that some are sure to be scanned.
-		pieces, end := rapid.Permutation(usual).Draw(t, "usual"), "}"
-		if rapid.Bool().Draw(t, "odd") {
-			pieces = rapid.SliceOfN(rapid.Custom(aPiece), 0, 5).Draw(t, "pieces")
-			end = rapid.SampledFrom([]string{"}", "}", "}", "} ", ",}", "", "}x", "}}"}).Draw(t, "end")
+		// A row without an odd piece is always scanned, whatever its order.
+		row := "{" + strings.Join(rapid.Permutation(usual).Draw(t, "usual"), ",") + "}"
+		if !checkScan(t, row) {
+			t.Fatalf("%q is left to the decoder", row)
 		}
-		if checkScan(t, "{"+strings.Join(pieces, ",")+end) {
-			scanned++
-		}
+		pieces := rapid.SliceOfN(rapid.Custom(aPiece), 0, 5).Draw(t, "pieces")
+		end := rapid.SampledFrom([]string{"}", "}", "}", "} ", ",}", "", "}x", "}}"}).Draw(t, "end")
+		checkScan(t, "{"+strings.Join(pieces, ",")+end)
 	})
-	if scanned == 0 {
-		t.Error("no row was scanned")
-	}
 }
 
 func TestLeadingDigits(t *testing.T) {
