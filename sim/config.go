@@ -86,6 +86,8 @@ type Config struct {
 	Force []int32
 	// ForcePrefill names the prefill worker of every row, likewise.
 	ForcePrefill []int32
+	// Divert sends one request to another worker than its router chose; nil = none.
+	Divert *Diversion
 	// KeepTokenTimes keeps the time of every token in the result.
 	KeepTokenTimes bool
 	// KeepAdmissions keeps every admission of every request in the result.
@@ -99,9 +101,20 @@ type Config struct {
 	// request's row, the chosen worker and the terms of every worker's cost, which
 	// are valid during the call. nil is allowed.
 	Decided func(row, worker int32, costs []router.Terms)
+	// Account is told of every decision of every router in any mode, with the pool
+	// whose worker it chose and the frontend; a run with one is slower. nil is
+	// allowed.
+	Account func(pool Pool, frontend int, a *router.Account)
 	// Progress is called now and then with the number of finished requests; nil
 	// is allowed.
 	Progress func(done, total int)
+}
+
+// Diversion is one decision that is taken otherwise.
+type Diversion struct {
+	Row    int32
+	Pool   Pool
+	Worker int32 // rank of the pool
 }
 
 // DefaultConfig returns the oracle's defaults in kv mode for n workers.

@@ -99,6 +99,7 @@ func newDisagg(s *simulation, block int32) *disagg {
 	p := c.Router
 	p.TrackActiveBlocks, p.FlatTurns = false, true
 	d.front = router.New(p, targets, block, s.prompts.shift, c.Seed^prefillSeed)
+	d.front.Tell = s.teller(PrefillPool, 0)
 	d.waitingOn = [2][][]action{make([][]action, len(d.prefill.workers)), make([][]action, len(s.workers))}
 	s.res.Handoffs = make([]Handoff, len(s.res.Requests))
 	for i := range s.res.Handoffs {

@@ -20,6 +20,9 @@ func (d *disagg) submit(h *handoff) {
 }
 
 func (d *disagg) forcedSource(h *handoff) int32 {
+	if v := d.cfg.Divert; v != nil && v.Row == h.pre.Row && v.Pool == PrefillPool {
+		return v.Worker
+	}
 	if d.cfg.ForcePrefill == nil || d.cfg.Router.Mode != router.KV {
 		return -1
 	}

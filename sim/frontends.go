@@ -17,14 +17,16 @@ func (s *simulation) newRouters(block int32) {
 	n := max(1, s.cfg.Frontends)
 	targets := s.targets()
 	p := s.cfg.Router
+	pool := Aggregated
 	if s.cfg.Disaggregated() {
-		p = decodeRouter(p)
+		p, pool = decodeRouter(p), DecodePool
 	}
 	for i := range n {
 		// Frontends draw independently of each other.
 		r := router.New(p, targets, block, s.prompts.shift, s.cfg.Seed+uint64(i)*0x9E3779B97F4A7C15)
 		r.Generated = s.generated
 		r.Look = s.look
+		r.Tell = s.teller(pool, i)
 		s.fronts = append(s.fronts, r)
 	}
 	s.router = s.fronts[0]
@@ -48,6 +50,14 @@ func (s *simulation) newRouters(block int32) {
 	s.replicas.on = s.cfg.ReplicaSync && n > 1
 	s.replicas.delay = s.cfg.ReplicaSyncDelayMS
 	s.reports = s.router.WantsReports()
+}
+
+// teller returns what a router tells its decisions to, nil where nobody asks.
+func (s *simulation) teller(pool Pool, frontend int) func(*router.Account) {
+	if s.cfg.Account == nil {
+		return nil
+	}
+	return func(a *router.Account) { s.cfg.Account(pool, frontend, a) }
 }
 
 // targets describes the workers as they register with the routers.

@@ -55,7 +55,12 @@ func (s *simulation) drainQueue(r *router.Router) {
 	s.broken(r)
 }
 
+// forced returns the worker that a request is sent to whatever its router would
+// choose, -1 for none.
 func (s *simulation) forced(row int32) int32 {
+	if v := s.cfg.Divert; v != nil && v.Row == row && v.Pool != PrefillPool {
+		return v.Worker
+	}
 	if s.cfg.Force == nil || s.cfg.Router.Mode != router.KV {
 		return -1
 	}

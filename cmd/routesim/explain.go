@@ -23,13 +23,18 @@ chosen; and, by replaying the alternative, the TTFT the request would have had
 there and what it would have meant to all others. In each alternative only this
 decision is forced: later ones stay free, under the same draws.
 
-RUN is the folder that replay -o wrote, of one pool of workers behind kv routers
-whose costs alone decide. The trace is found beside it, one folder
+Where another policy decided, the table shows what it read of each worker and
+the cost of each of its scorers; in other modes than kv, the loads that the mode
+compared. A worker that could not be chosen stands there with the reason. With
+separate pools both stages are explained, each on its own: the alternatives of
+the prefill stage by TTFT, those of the decode stage by ITL and E2E.
+
+RUN is the folder that replay -o wrote. The trace is found beside it, one folder
 up or in the working directory, or given with --trace.
 
 --request N is a row number of requests.parquet, from 0. --worst N takes the N
 decisions with the most regret: KV blocks of the prompt that another worker's
-engine held and the chosen one's did not.
+engine held and the chosen one's did not; among equals, cost above the least.
 
 Exit code 0: done. 2: bad input or usage. 130: interrupted.`
 
@@ -73,11 +78,13 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	base := &explain.Base{Trace: run.trace, Config: run.config, Result: run.result}
-	rows := []int32{int32(o.request)}
-	if o.worst > 0 {
-		rows = base.Worst(o.worst)
+	wanted := base.Worst(o.worst)
+	if o.worst == 0 {
+		if wanted, err = base.Of(int32(o.request)); err != nil {
+			return err
+		}
 	}
-	list, err := base.Decisions(cmd.Context(), rows, runtime.GOMAXPROCS(0), o.progress(cmd, len(rows)*run.config.Ranks()))
+	list, err := base.Decisions(cmd.Context(), wanted, runtime.GOMAXPROCS(0), o.progress(cmd))
 	if err != nil {
 		return interruptedOr(cmd, err)
 	}
@@ -127,9 +134,6 @@ func (o *explainOptions) open(cmd *cobra.Command, dir string) (*replayed, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := explain.Check(run.config); err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
 	if err := run.read(cmd.Context(), o.sys.stdin); err != nil {
 		return nil, err
 	}
@@ -157,14 +161,17 @@ func (o *explainOptions) checkDecisions(cmd *cobra.Command, run *replayed, saved
 	return nil
 }
 
-// progress returns what to call after each of the runs.
-func (o *explainOptions) progress(cmd *cobra.Command, total int) func() {
+// progress returns what to call with the number of runs, which returns what to
+// call after each of them.
+func (o *explainOptions) progress(cmd *cobra.Command) func(total int) func() {
 	bar := newProgress(cmd.ErrOrStderr(), "replaying alternatives", o.quiet)
 	if bar == nil {
 		return nil
 	}
-	var n atomic.Int64
-	return func() { bar.report(int(n.Add(1)), total) }
+	return func(total int) func() {
+		var n atomic.Int64
+		return func() { bar.report(int(n.Add(1)), total) }
+	}
 }
 
 func (o *explainOptions) write(w io.Writer, list []explain.Decision) error {

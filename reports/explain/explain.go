@@ -6,11 +6,9 @@ package explain
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"routesim/reports"
 	"routesim/sim"
@@ -18,28 +16,48 @@ import (
 	"routesim/workloads"
 )
 
-// Candidate is one worker that a request could have been sent to.
+// Candidate is one worker that a request could have been sent to, or one
+// data-parallel rank of it.
 type Candidate struct {
-	Worker int32 `json:"worker"`
-	Chosen bool  `json:"chosen"`
-	// Overlap is the router's belief: leading KV blocks of the prompt cached on
-	// the worker. Null where the router scored nobody, as all terms are.
-	Overlap     *int32         `json:"overlap_blocks"`
-	Prefill     reports.Number `json:"prefill_term"`
-	Credit      reports.Number `json:"credit_blocks"`
-	Decode      reports.Number `json:"decode_term"`
-	Request     reports.Number `json:"request_term"`
-	Cost        reports.Number `json:"cost"`
-	Probability reports.Number `json:"probability"`
+	Worker int32  `json:"worker"` // rank of the pool, from 0
+	Name   string `json:"name"`   // w3, or w1.0 for rank 0 of worker 1
+	Chosen bool   `json:"chosen"`
+	// Barred says why the router could not choose it, "" where it could.
+	Barred string `json:"not_eligible,omitempty"`
+	// Dropped names the filter of the policy that left it out, "" for none.
+	Dropped string `json:"dropped_by_filter,omitempty"`
 
-	// TTFT and E2E are the request's own in ms, had it been sent here; null where
-	// it would not have completed.
+	// Terms of the default cost function, null where something else decided.
+	// Overlap is the router's belief: leading KV blocks of the prompt cached on the
+	// worker.
+	Overlap *int32         `json:"overlap_blocks"`
+	Prefill reports.Number `json:"prefill_term"`
+	Credit  reports.Number `json:"credit_blocks"`
+	Decode  reports.Number `json:"decode_term"`
+	Request reports.Number `json:"request_term"`
+	Cost    reports.Number `json:"cost"`
+	// Figures are what else was compared: what a policy read and the costs of its
+	// scorers, the loads that a mode knows, the factor of preferred taints.
+	Figures     []Figure       `json:"figures,omitempty"`
+	Probability reports.Number `json:"probability"` // null where only the policy's picker knows
+
+	// TTFT, ITL (mean over the request's tokens) and E2E are the request's own in
+	// ms, had it been sent here; null where it would not have completed.
 	TTFT reports.Number `json:"ttft_ms"`
+	ITL  reports.Number `json:"itl_ms"`
 	E2E  reports.Number `json:"e2e_ms"`
-	// MeanTTFT and MeanE2E are the means over all requests of that run in ms.
+	// MeanTTFT, MeanITL and MeanE2E are the means over all requests of that run in
+	// ms.
 	MeanTTFT reports.Number `json:"mean_ttft_ms"`
+	MeanITL  reports.Number `json:"mean_itl_ms"`
 	MeanE2E  reports.Number `json:"mean_e2e_ms"`
 	Moved    int            `json:"requests_moved"` // other requests that went to another worker as a consequence
+}
+
+// Figure is one number that a decision was made from.
+type Figure struct {
+	Name  string         `json:"name"`
+	Value reports.Number `json:"value"`
 }
 
 // Decision is one routing decision with all its candidates, by worker.
@@ -47,14 +65,34 @@ type Decision struct {
 	Row          int            `json:"row"`
 	Line         int            `json:"line"` // of the trace file
 	RequestID    string         `json:"request_id"`
+	Stage        Stage          `json:"stage,omitempty"`
+	Decider      string         `json:"decided_by"` // policy default, or another, or the mode
+	Frontend     int            `json:"frontend"`
 	AtMS         reports.Number `json:"dispatched_at_ms"`
 	InputTokens  int32          `json:"input_tokens"`
 	OutputTokens int32          `json:"output_tokens"`
-	Worker       int32          `json:"worker"`
+	Worker       int32          `json:"worker"`            // -1 where the router turned the request away
+	Refusal      string         `json:"refusal,omitempty"` // why
 	Tied         int32          `json:"tied_workers"`
 	RegretBlocks int32          `json:"regret_blocks"` // held by the best worker's engine and not by the chosen one's
 	CostRegret   reports.Number `json:"cost_regret"`   // cost above the least
 	Candidates   []Candidate    `json:"candidates"`
+}
+
+// Stage is the part of disaggregated serving that a decision is about, "" where
+// every worker does both.
+type Stage string
+
+// The stages.
+const (
+	Prefill Stage = "prefill"
+	Decode  Stage = "decode"
+)
+
+// Choice names a decision: that of a stage about a row.
+type Choice struct {
+	Row  int32
+	Pool sim.Pool
 }
 
 // Base is the run whose decisions are explained, of the trace under the
@@ -63,208 +101,197 @@ type Base struct {
 	Trace  *workloads.Trace
 	Config *sim.Config
 	Result *sim.Result
-
-	costs map[int32][]router.Terms // of all kv decisions that were asked for
 }
 
-// Check reports the first thing of a configuration under which decisions cannot
-// be taken apart: nobody priced the workers, something else than their costs
-// chose among them, or a request could not be sent to each of them.
-func Check(c *sim.Config) error {
-	l := c.Router.Live
-	switch {
-	case c.Disaggregated():
-		return errors.New("found prefill and decode pools, expected one pool of aggregated workers: explain does not take pools apart yet")
-	case c.Router.Mode != router.KV:
-		return fmt.Errorf("router-mode: found %v, expected kv: no other mode prices its workers", c.Router.Mode)
-	case len(c.Faults) > 0:
-		return errors.New("faults: found workers that are away for a time, expected none: explain cannot send a request to a worker that is away")
-	case l == nil:
-		return nil
-	case l.Policy != nil:
-		return fmt.Errorf("worker-selection-policy: found %s, expected the default policy: explain takes no other apart yet", l.Policy.Name)
-	case l.ActiveDecodeBlocksThreshold != nil || l.ActivePrefillTokensThreshold >= 0 || l.ActivePrefillTokensThresholdFrac != nil:
-		return errors.New("found thresholds at which a worker counts as busy, expected none: explain cannot send a request to a busy worker")
-	case l.AffinityTTLSecs != 0:
-		return errors.New("router-session-affinity-ttl-secs: found sessions that stay on their worker, expected none: their worker is not chosen by its cost")
+// Of returns the decisions about a row.
+func (b *Base) Of(row int32) ([]Choice, error) {
+	if row < 0 || int(row) >= len(b.Result.Requests) {
+		return nil, fmt.Errorf("request: found %d, expected a row from 0 to %d", row, len(b.Result.Requests)-1)
 	}
-	return nil
+	if !b.Config.Disaggregated() {
+		return []Choice{{row, sim.Aggregated}}, nil
+	}
+	return []Choice{{row, sim.PrefillPool}, {row, sim.DecodePool}}, nil
 }
 
-// Worst returns the rows of the n decisions with the most regret: KV blocks held
-// by the best worker's engine and not by the chosen one's; among equals those
-// whose cost was furthest above the least, then the earlier ones. Decisions
-// without any regret are left out.
-func (b *Base) Worst(n int) []int32 {
-	rows := slices.Clone(b.Result.Routed)
-	regret := func(row int32) (int32, float64) {
-		d := &b.Result.Requests[row].Decision
-		above := d.Cost - d.MinCost
-		if math.IsNaN(above) {
-			above = 0
+// Worst returns the n decisions with the most regret: KV blocks held by the best
+// worker's engine and not by the chosen one's; among equals those whose cost was
+// furthest above the least, then the earlier ones. Decisions without any regret
+// are left out.
+func (b *Base) Worst(n int) []Choice {
+	type regret struct {
+		Choice
+		blocks int32
+		cost   float64
+	}
+	var list []regret
+	for _, row := range b.Result.Routed {
+		of, _ := b.Of(row)
+		for _, c := range of {
+			d := b.kept(c)
+			r := regret{c, d.BestHeld - d.ChosenHeld, d.Cost - d.MinCost}
+			if math.IsNaN(r.cost) {
+				r.cost = 0
+			}
+			if r.blocks > 0 || r.cost > 0 {
+				list = append(list, r)
+			}
 		}
-		return d.BestHeld - d.ChosenHeld, above
 	}
-	rows = slices.DeleteFunc(rows, func(row int32) bool {
-		blocks, above := regret(row)
-		return blocks <= 0 && above <= 0
+	slices.SortStableFunc(list, func(x, y regret) int {
+		return cmp.Or(cmp.Compare(y.blocks, x.blocks), cmp.Compare(y.cost, x.cost))
 	})
-	slices.SortStableFunc(rows, func(x, y int32) int {
-		xb, xc := regret(x)
-		yb, yc := regret(y)
-		return cmp.Or(cmp.Compare(yb, xb), cmp.Compare(yc, xc))
-	})
-	return rows[:min(n, len(rows))]
+	var out []Choice
+	for _, r := range list[:min(n, len(list))] {
+		out = append(out, r.Choice)
+	}
+	return out
 }
 
-// Decisions explains the decisions of the given rows. Each alternative is a run
-// of its own in which only this decision is forced; later ones stay free, under
-// the same draws. At most parallel runs go on at once; done, if not nil, is
-// told of each that ends, from several goroutines.
-func (b *Base) Decisions(ctx context.Context, rows []int32, parallel int, done func()) ([]Decision, error) {
-	for _, row := range rows {
-		if row < 0 || int(row) >= len(b.Result.Requests) {
-			return nil, fmt.Errorf("request: found %d, expected a row from 0 to %d", row, len(b.Result.Requests)-1)
-		}
-		if b.Result.Requests[row].Order < 0 {
-			return nil, fmt.Errorf("request: row %d never reached a worker, expected one that did", row)
-		}
+// kept returns what the run kept of a decision.
+func (b *Base) kept(c Choice) *sim.Decision {
+	if c.Pool == sim.DecodePool {
+		return &b.Result.Handoffs[c.Row].Decode
 	}
-	if err := b.keepCosts(ctx, rows); err != nil {
+	return &b.Result.Requests[c.Row].Decision
+}
+
+// worker returns where a row was sent in a pool, -1 for nowhere.
+func worker(r *sim.Result, row int32, pool sim.Pool) int32 {
+	switch pool {
+	case sim.PrefillPool:
+		return r.Handoffs[row].PrefillWorker
+	case sim.DecodePool:
+		return r.Handoffs[row].DecodeWorker
+	}
+	return r.Requests[row].Worker
+}
+
+// groups returns the workers of a pool.
+func (b *Base) groups(pool sim.Pool) []sim.Group {
+	if pool == sim.PrefillPool {
+		return b.Config.Prefill
+	}
+	return b.Config.Fleet
+}
+
+// Decisions explains the given decisions. Each alternative is a run of its own
+// in which only this decision is forced; later ones stay free, under the same
+// draws. At most parallel runs go on at once; begin, if not nil, is told how many
+// runs there will be, and done of each that ends, from several goroutines. A
+// stage that never decided about a row is left out.
+func (b *Base) Decisions(ctx context.Context, wanted []Choice, parallel int, begin func(runs int) (done func())) ([]Decision, error) {
+	accounts, err := b.accounts(ctx, wanted)
+	if err != nil {
 		return nil, err
 	}
-	list := make([]Decision, len(rows))
-	for i, row := range rows {
-		list[i] = b.decision(row)
+	var list []Decision
+	var jobs []job
+	for _, c := range wanted {
+		a, ok := accounts[c]
+		if !ok {
+			continue
+		}
+		for w := range a.Options {
+			if a.Options[w].Barred == "" && a.Chosen >= 0 {
+				jobs = append(jobs, job{c, len(list), w})
+			}
+		}
+		list = append(list, b.decision(c, &a))
 	}
-	return list, b.alternatives(ctx, list, parallel, done)
+	if len(list) == 0 && len(wanted) > 0 {
+		return nil, b.undecided(wanted[0].Row)
+	}
+	var done func()
+	if begin != nil {
+		done = begin(len(jobs))
+	}
+	return list, b.alternatives(ctx, list, jobs, parallel, done)
 }
 
-// keepCosts runs once more to hear of the costs of the given rows.
-func (b *Base) keepCosts(ctx context.Context, rows []int32) error {
-	b.costs = map[int32][]router.Terms{}
-	if b.Config.Router.Mode != router.KV {
-		return nil
+// undecided says why nobody decided about a row.
+func (b *Base) undecided(row int32) error {
+	if q := &b.Result.Requests[row]; q.Refusal != router.Accepted {
+		return fmt.Errorf("request: row %d was turned away (%v) before any worker was considered, expected one that was routed", row, q.Refusal)
 	}
-	wanted := map[int32]bool{}
-	for _, row := range rows {
-		wanted[row] = true
-	}
+	return fmt.Errorf("request: row %d never reached a router, expected one that did", row)
+}
+
+// account is what a router told of a decision.
+type account struct {
+	router.Account
+	frontend int
+}
+
+// accounts runs once more to hear of the given decisions.
+func (b *Base) accounts(ctx context.Context, wanted []Choice) (map[Choice]account, error) {
+	heard := map[Choice]account{}
 	c := *b.Config
 	c.Progress = nil
-	c.Decided = func(row, _ int32, costs []router.Terms) {
-		if wanted[row] {
-			b.costs[row] = slices.Clone(costs)
+	c.Account = func(pool sim.Pool, frontend int, a *router.Account) {
+		if choice := (Choice{a.Row, pool}); slices.Contains(wanted, choice) {
+			heard[choice] = account{*a, frontend}
 		}
 	}
 	_, err := sim.Run(ctx, b.Trace, &c)
-	return err
+	return heard, err
 }
 
-// decision describes a row and its candidates, without the alternatives' runs.
-func (b *Base) decision(row int32) Decision {
-	q := &b.Result.Requests[row]
+// decision describes a decision and its candidates, without the alternatives'
+// runs.
+func (b *Base) decision(c Choice, a *account) Decision {
+	q, kept := &b.Result.Requests[c.Row], b.kept(c)
 	d := Decision{
-		Row: int(row), Line: int(b.Trace.Line(int(row))), RequestID: b.Trace.RequestID(int(row)), AtMS: reports.Number(q.Dispatched),
-		InputTokens: q.InputTokens, OutputTokens: b.Trace.OutputTokens(int(row)), Worker: q.Worker, Tied: q.Decision.Tied,
-		RegretBlocks: q.Decision.BestHeld - q.Decision.ChosenHeld, CostRegret: reports.Number(q.Decision.Cost - q.Decision.MinCost),
+		Row: int(c.Row), Line: int(b.Trace.Line(int(c.Row))), RequestID: b.Trace.RequestID(int(c.Row)), Stage: stage(c.Pool),
+		Decider: a.Decider, Frontend: a.frontend, AtMS: reports.Number(a.AtMS),
+		InputTokens: q.InputTokens, OutputTokens: b.Trace.OutputTokens(int(c.Row)), Worker: a.Chosen, Tied: kept.Tied,
+		RegretBlocks: kept.BestHeld - kept.ChosenHeld, CostRegret: reports.Number(kept.Cost - kept.MinCost),
 	}
-	costs := b.costs[row]
-	var shares []float64
-	if costs != nil {
-		shares = router.Probabilities(costs, b.Config.Router.Temperature)
+	if a.Chosen < 0 {
+		d.Refusal = a.Refusal.String()
 	}
-	nan := reports.Number(math.NaN())
-	for w := range int32(b.Config.Ranks()) {
-		c := Candidate{Worker: w, Chosen: w == q.Worker, Prefill: nan, Credit: nan, Decode: nan, Request: nan, Cost: nan, Probability: nan}
-		if costs != nil {
-			t := costs[w]
-			c.Overlap = &t.Overlap
-			c.Prefill, c.Credit, c.Decode = reports.Number(t.Prefill), reports.Number(t.Credit), reports.Number(t.Decode)
-			c.Request, c.Cost, c.Probability = reports.Number(t.Request), reports.Number(t.Cost), reports.Number(shares[w])
+	names := names(b.groups(c.Pool))
+	for w := range a.Options {
+		o := &a.Options[w]
+		nan := reports.Number(math.NaN())
+		x := Candidate{
+			Worker: int32(w), Name: names[w], Chosen: int32(w) == a.Chosen, Barred: o.Barred, Dropped: o.Dropped, Probability: reports.Number(o.Chance),
+			Prefill: nan, Credit: nan, Decode: nan, Request: nan, Cost: nan,
+			TTFT: nan, ITL: nan, E2E: nan, MeanTTFT: nan, MeanITL: nan, MeanE2E: nan,
 		}
-		d.Candidates = append(d.Candidates, c)
+		if a.Terms != nil {
+			t := &a.Terms[w]
+			x.Overlap = &t.Overlap
+			x.Prefill, x.Credit, x.Decode = reports.Number(t.Prefill), reports.Number(t.Credit), reports.Number(t.Decode)
+			x.Request, x.Cost = reports.Number(t.Request), reports.Number(t.Cost)
+		}
+		for i, v := range o.Values {
+			x.Figures = append(x.Figures, Figure{a.Figures[i], reports.Number(v)})
+		}
+		d.Candidates = append(d.Candidates, x)
 	}
 	return d
 }
 
-// alternatives runs every candidate that was not chosen and fills in what came
-// of it.
-func (b *Base) alternatives(ctx context.Context, list []Decision, parallel int, done func()) error {
-	type job struct{ d, w int }
-	jobs := make(chan job)
-	failed := make(chan error, max(1, parallel))
-	var group sync.WaitGroup
-	for range max(1, parallel) {
-		group.Go(func() {
-			for j := range jobs {
-				if err := b.alternative(ctx, &list[j.d], j.w); err != nil {
-					failed <- err
-					for range jobs { // nobody else needs them
-					}
-					return
-				}
-				if done != nil {
-					done()
-				}
-			}
-		})
-	}
-	for d := range list {
-		for w := range list[d].Candidates {
-			jobs <- job{d, w}
-		}
-	}
-	close(jobs)
-	group.Wait()
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return ctx.Err()
-	}
+func stage(pool sim.Pool) Stage {
+	return [...]Stage{sim.Aggregated: "", sim.PrefillPool: Prefill, sim.DecodePool: Decode}[pool]
 }
 
-// alternative fills in one candidate.
-func (b *Base) alternative(ctx context.Context, d *Decision, w int) error {
-	c := &d.Candidates[w]
-	r := b.Result
-	if !c.Chosen {
-		config := *b.Config
-		config.Progress = nil
-		config.Force = make([]int32, len(b.Result.Requests))
-		for i := range config.Force {
-			config.Force[i] = -1
-		}
-		config.Force[d.Row] = int32(w)
-		var err error
-		if r, err = sim.Run(ctx, b.Trace, &config); err != nil {
-			return fmt.Errorf("row %d on worker %d: %w", d.Row, w, err)
-		}
-		for i := range r.Requests {
-			if i != d.Row && r.Requests[i].Worker != b.Result.Requests[i].Worker {
-				c.Moved++
+// names returns what the ranks of a pool are called.
+func names(groups []sim.Group) (list []string) {
+	several := slices.ContainsFunc(groups, func(g sim.Group) bool { return g.Ranks() > 1 })
+	worker := 0
+	for i := range groups {
+		for range groups[i].Count {
+			for rank := range groups[i].Ranks() {
+				name := fmt.Sprintf("w%d", worker)
+				if several {
+					name = fmt.Sprintf("w%d.%d", worker, rank)
+				}
+				list = append(list, name)
 			}
+			worker++
 		}
 	}
-	overhead := reports.RequestMSByWorker(b.Config)
-	own := latencies(&r.Requests[d.Row], overhead)
-	c.TTFT, c.E2E = reports.Number(own.TTFT), reports.Number(own.E2E)
-	ttft, e2e, n := 0.0, 0.0, 0.0
-	for i := range r.Requests {
-		if l := latencies(&r.Requests[i], overhead); !math.IsNaN(l.TTFT) && !math.IsNaN(l.E2E) {
-			ttft, e2e, n = ttft+l.TTFT, e2e+l.E2E, n+1
-		}
-	}
-	c.MeanTTFT, c.MeanE2E = reports.Number(ttft/n), reports.Number(e2e/n)
-	return nil
-}
-
-// latencies of a request, NaN where it did not complete.
-func latencies(q *sim.Request, overhead []float64) reports.Latencies {
-	if q.Status != sim.Completed {
-		nan := math.NaN()
-		return reports.Latencies{TTFT: nan, TTST: nan, TPOT: nan, E2E: nan}
-	}
-	return reports.RequestLatencies(q, overhead[q.Worker])
+	return list
 }

@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"routesim/models"
 	"routesim/sim"
 	"routesim/sim/router"
+	"routesim/sim/router/policy"
 	"routesim/workloads"
 )
 
@@ -52,71 +54,146 @@ func base(t *testing.T, change func(*sim.Config)) *Base {
 // TestAlternatives compares what is told of a decision with the run itself and
 // with runs in which only that decision is another.
 func TestAlternatives(t *testing.T) {
-	for name, change := range map[string]func(*sim.Config){
-		"kv":          nil,
-		"temperature": func(c *sim.Config) { c.Router.Temperature = 0.7 },
-		"round robin": func(c *sim.Config) { c.Router.Mode = router.RoundRobin },
+	live := func(change func(*sim.Config, *router.Live)) func(*sim.Config) {
+		return func(c *sim.Config) {
+			l := router.DefaultLive()
+			c.Router.Live = &l
+			change(c, &l)
+		}
+	}
+	mode := func(m router.Mode) func(*sim.Config) {
+		return live(func(c *sim.Config, _ *router.Live) { c.Router.Mode = m })
+	}
+	selected := func(name string) func(*sim.Config) {
+		return live(func(_ *sim.Config, l *router.Live) {
+			p, err := policy.New(name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Policy = p
+		})
+	}
+	pools := func(c *sim.Config) { c.Prefill = []sim.Group{c.Fleet[0]}; c.Prefill[0].Count = 2 }
+	for _, c := range []struct {
+		name    string
+		decider string
+		change  func(*sim.Config)
+	}{
+		{"kv", "policy default", nil},
+		{"temperature", "policy default", func(c *sim.Config) { c.Router.Temperature = 0.7 }},
+		{"round robin", "mode round-robin", func(c *sim.Config) { c.Router.Mode = router.RoundRobin }},
+		{"random", "mode random", mode(router.Random)},
+		{"power of two", "mode power-of-two", mode(router.PowerOfTwo)},
+		{"least loaded", "mode least-loaded", mode(router.LeastLoaded)},
+		{"device aware", "mode device-aware-weighted", mode(router.DeviceAwareWeighted)},
+		{"multiplicative", "policy multiplicative", selected("multiplicative")},
+		{"prefix affinity", "policy prefix-affinity", selected("prefix-affinity")},
+		{"two tier", "policy dynamo-two-tier-cost-fn", selected("dynamo-two-tier-cost-fn")},
+		{"clairvoyant", "policy clairvoyant", selected("clairvoyant")},
+		{"frontends", "policy default", live(func(c *sim.Config, _ *router.Live) { c.Frontends = 2 })},
+		{"queue", "policy default", live(func(c *sim.Config, _ *router.Live) { x := 0.01; c.Router.QueueThreshold = &x })},
+		{"faults", "policy default", live(func(c *sim.Config, _ *router.Live) {
+			c.Faults = []sim.Fault{{Kind: sim.Crash, Worker: 1, From: 950, To: 2000}, {Kind: sim.Drain, Worker: 2, From: 2400, To: math.Inf(1)}}
+		})},
+		{"busy", "policy default", live(func(_ *sim.Config, l *router.Live) { l.ActivePrefillTokensThreshold = 3000 })},
+		{"ranks", "policy default", func(c *sim.Config) { c.Fleet[0].Engine.DPSize = 2 }},
+		{"pools", "policy default", pools},
+		{"pools in turn", "mode round-robin", func(c *sim.Config) { pools(c); c.Router.Mode = router.RoundRobin }},
 	} {
-		b := base(t, change)
-		rows := []int32{0, 17, 40, 59}
-		var runs atomic.Int64
-		list, err := b.Decisions(context.Background(), rows, 2, func() { runs.Add(1) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := runs.Load(), int64(len(rows)*3); got != want {
-			t.Errorf("%s: told of %d runs, want %d", name, got, want)
-		}
-		for i, row := range rows {
-			check(t, name, b, &list[i], row)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			b := base(t, c.change)
+			var wanted []Choice
+			for _, row := range []int32{0, 17, 40, 59} {
+				of, err := b.Of(row)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wanted = append(wanted, of...)
+			}
+			var runs atomic.Int64
+			var told int64
+			list, err := b.Decisions(context.Background(), wanted, 2, func(n int) func() {
+				told = int64(n)
+				return func() { runs.Add(1) }
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) != len(wanted) || runs.Load() != told {
+				t.Errorf("%d decisions of %d, %d runs of %d", len(list), len(wanted), runs.Load(), told)
+			}
+			for i := range list {
+				if list[i].Decider != c.decider {
+					t.Errorf("decided by %q, want %q", list[i].Decider, c.decider)
+				}
+				check(t, b, &list[i], wanted[i])
+			}
+		})
 	}
 }
 
-func check(t *testing.T, name string, b *Base, d *Decision, row int32) {
+func check(t *testing.T, b *Base, d *Decision, c Choice) {
 	t.Helper()
-	q := &b.Result.Requests[row]
-	if d.Row != int(row) || d.Worker != q.Worker || len(d.Candidates) != 3 {
-		t.Fatalf("%s: row %d: told of row %d on worker %d with %d candidates", name, row, d.Row, d.Worker, len(d.Candidates))
+	sent := worker(b.Result, c.Row, c.Pool)
+	if d.Row != int(c.Row) || d.Worker != sent || sent >= 0 && !d.Candidates[sent].Chosen {
+		t.Fatalf("row %d: told of row %d on worker %d, want %d", c.Row, d.Row, d.Worker, sent)
 	}
 	sum := 0.0
 	for w := range d.Candidates {
-		c := &d.Candidates[w]
-		sum += float64(c.Probability)
-		if c.Chosen != (int32(w) == q.Worker) {
-			t.Errorf("%s: row %d: worker %d chosen: %v", name, row, w, c.Chosen)
+		x := &d.Candidates[w]
+		sum += float64(x.Probability)
+		if x.Barred != "" {
+			if x.Probability > 0 || !math.IsNaN(float64(x.TTFT)) {
+				t.Errorf("row %d: worker %d is not eligible (%s), with chance %v and TTFT %v", c.Row, w, x.Barred, x.Probability, x.TTFT)
+			}
+			continue
 		}
-		if c.Chosen && b.Config.Router.Mode == router.KV && (float64(c.Cost) != q.Decision.Cost || float64(*c.Overlap) != q.Decision.Overlap) {
-			t.Errorf("%s: row %d: cost %v at overlap %v, the run had %v at %v", name, row, c.Cost, *c.Overlap, q.Decision.Cost, q.Decision.Overlap)
+		kept := b.kept(c)
+		if x.Overlap != nil && x.Chosen && (float64(x.Cost) != kept.Cost || float64(*x.Overlap) != kept.Overlap) {
+			t.Errorf("row %d: cost %v at overlap %v, the run had %v at %v", c.Row, x.Cost, *x.Overlap, kept.Cost, kept.Overlap)
 		}
-		r := forced(t, b, row, int32(w))
-		if got, want := float64(c.TTFT), r.Requests[row].FirstToken-r.Requests[row].Arrival; got != want {
-			t.Errorf("%s: row %d: TTFT %v on worker %d, want %v", name, row, got, w, want)
+		r := diverted(t, b, c, int32(w))
+		if worker(r, c.Row, c.Pool) != int32(w) {
+			t.Fatalf("row %d: sent to worker %d, not to %d", c.Row, worker(r, c.Row, c.Pool), w)
+		}
+		if q := &r.Requests[c.Row]; q.Status == sim.Completed {
+			if got, want := float64(x.TTFT), q.FirstToken-q.Arrival; got != want {
+				t.Errorf("row %d: TTFT %v on worker %d, want %v", c.Row, got, w, want)
+			}
+			if got, want := float64(x.ITL), (q.LastToken-q.FirstToken)/float64(q.OutputTokens-1); got != want {
+				t.Errorf("row %d: ITL %v on worker %d, want %v", c.Row, got, w, want)
+			}
 		}
 		moved := 0
-		for i := range r.Requests {
-			if int32(i) != row && r.Requests[i].Worker != b.Result.Requests[i].Worker {
+		for i := range int32(len(r.Requests)) {
+			same := worker(r, i, c.Pool) == worker(b.Result, i, c.Pool)
+			if b.Config.Disaggregated() {
+				same = r.Handoffs[i].PrefillWorker == b.Result.Handoffs[i].PrefillWorker && r.Handoffs[i].DecodeWorker == b.Result.Handoffs[i].DecodeWorker
+			}
+			if i != c.Row && !same {
 				moved++
 			}
 		}
-		if c.Moved != moved || c.Chosen && moved != 0 {
-			t.Errorf("%s: row %d: %d requests moved by worker %d, want %d", name, row, c.Moved, w, moved)
+		if x.Moved != moved || x.Chosen && moved != 0 {
+			t.Errorf("row %d: %d requests moved by worker %d, want %d", c.Row, x.Moved, w, moved)
+		}
+		// What came before the decision cannot depend on it.
+		for i := range r.Requests {
+			if at := b.Result.Requests[i].Dispatched; at < float64(d.AtMS) && r.Requests[i].Dispatched != at {
+				t.Fatalf("row %d: diverting it moved row %d, which was placed before", c.Row, i)
+			}
 		}
 	}
-	if b.Config.Router.Mode == router.KV && math.Abs(sum-1) > 1e-12 {
-		t.Errorf("%s: row %d: probabilities add up to %v", name, row, sum)
+	if !math.IsNaN(sum) && math.Abs(sum-1) > 1e-12 {
+		t.Errorf("row %d: probabilities add up to %v", c.Row, sum)
 	}
 }
 
-// forced runs the trace with one decision given.
-func forced(t *testing.T, b *Base, row, worker int32) *sim.Result {
+// diverted runs the trace with one decision given.
+func diverted(t *testing.T, b *Base, choice Choice, worker int32) *sim.Result {
 	t.Helper()
 	c := *b.Config
-	c.Force = make([]int32, b.Trace.Len())
-	for i := range c.Force {
-		c.Force[i] = -1
-	}
-	c.Force[row] = worker
+	c.Divert = &sim.Diversion{Row: choice.Row, Pool: choice.Pool, Worker: worker}
 	r, err := sim.Run(context.Background(), b.Trace, &c)
 	if err != nil {
 		t.Fatal(err)
@@ -124,32 +201,93 @@ func forced(t *testing.T, b *Base, row, worker int32) *sim.Result {
 	return r
 }
 
+// TestReasons: whom the router could not choose stands there with the reason,
+// also where it could choose nobody.
+func TestReasons(t *testing.T) {
+	b := base(t, func(c *sim.Config) {
+		l := router.DefaultLive()
+		l.ActivePrefillTokensThreshold = 0
+		c.Router.Live = &l
+		c.Faults = []sim.Fault{{Kind: sim.Drain, Worker: 1, From: 0, To: math.Inf(1)}}
+	})
+	row := int32(slices.IndexFunc(b.Result.Requests, func(q sim.Request) bool { return q.Refusal == router.Overloaded }))
+	list, err := b.Decisions(context.Background(), []Choice{{row, sim.Aggregated}}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &list[0]
+	if d.Worker != -1 || d.Refusal != "all workers overloaded" {
+		t.Errorf("worker %d, refusal %q", d.Worker, d.Refusal)
+	}
+	for w, want := range []string{"overloaded", "away", "overloaded"} {
+		if got := d.Candidates[w].Barred; got != want {
+			t.Errorf("worker %d: %q, want %q", w, got, want)
+		}
+	}
+}
+
+// TestFilterReason: a policy's filter is named.
+func TestFilterReason(t *testing.T) {
+	b := base(t, func(c *sim.Config) {
+		l := router.DefaultLive()
+		l.Policy, _ = policy.New("prefix-affinity", map[string]any{"load_factor": 1.0, "load_slack": int64(0)})
+		c.Router.Live = &l
+	})
+	var wanted []Choice
+	for row := range int32(60) {
+		wanted = append(wanted, Choice{row, sim.Aggregated})
+	}
+	list, err := b.Decisions(context.Background(), wanted, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped := 0
+	for i := range list {
+		for w := range list[i].Candidates {
+			c := &list[i].Candidates[w]
+			if c.Dropped == "load near the mean" && c.Barred == "" && !math.IsNaN(float64(c.E2E)) && c.Probability == 0 {
+				dropped++
+			}
+			names := ""
+			for _, f := range c.Figures {
+				names += f.Name + ","
+			}
+			if names != "overlap,requests,missing blocks,tie break,cost," {
+				t.Fatalf("figures %s", names)
+			}
+		}
+	}
+	if dropped == 0 {
+		t.Error("no filter ever dropped a worker")
+	}
+}
+
 // TestWorst checks that decisions come by falling regret and that none without
 // any is among them.
 func TestWorst(t *testing.T) {
 	b := base(t, func(c *sim.Config) { c.Router.Temperature = 2 })
-	rows := b.Worst(1000)
-	if len(rows) < 5 || len(rows) == b.Trace.Len() {
-		t.Fatalf("%d of %d decisions have regret, want some", len(rows), b.Trace.Len())
+	list := b.Worst(1000)
+	if len(list) < 5 || len(list) == b.Trace.Len() {
+		t.Fatalf("%d of %d decisions have regret, want some", len(list), b.Trace.Len())
 	}
 	last := int32(math.MaxInt32)
-	for _, row := range rows {
-		d := &b.Result.Requests[row].Decision
+	for _, c := range list {
+		d := &b.Result.Requests[c.Row].Decision
 		regret := d.BestHeld - d.ChosenHeld
 		if regret > last || regret <= 0 && d.Cost <= d.MinCost {
-			t.Errorf("row %d with a regret of %d blocks after one of %d", row, regret, last)
+			t.Errorf("row %d with a regret of %d blocks after one of %d", c.Row, regret, last)
 		}
 		last = regret
 	}
-	if got := b.Worst(3); len(got) != 3 || got[0] != rows[0] {
-		t.Errorf("the worst three are %v, want the first of %v", got, rows[:5])
+	if got := b.Worst(3); len(got) != 3 || got[0] != list[0] {
+		t.Errorf("the worst three are %v, want the first of %v", got, list[:5])
 	}
 }
 
 func TestRowsOutsideTheRun(t *testing.T) {
 	b := base(t, nil)
 	for _, row := range []int32{-1, 60} {
-		if _, err := b.Decisions(context.Background(), []int32{row}, 1, nil); err == nil || !strings.Contains(err.Error(), "expected a row from 0 to 59") {
+		if _, err := b.Of(row); err == nil || !strings.Contains(err.Error(), "expected a row from 0 to 59") {
 			t.Errorf("row %d: got error %v", row, err)
 		}
 	}
@@ -159,7 +297,7 @@ func TestInterrupt(t *testing.T) {
 	b := base(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := b.Decisions(ctx, []int32{3}, 2, nil); err == nil {
+	if _, err := b.Decisions(ctx, []Choice{{3, sim.Aggregated}}, 2, nil); err == nil {
 		t.Error("an interrupted explanation reports no error")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"routesim/reports"
 	"routesim/reports/explain"
@@ -12,7 +13,7 @@ import (
 )
 
 // Explain writes decisions as tables: a line per worker that could have been
-// chosen, with the terms of its cost and what the alternative would have meant.
+// chosen, with what was compared and what the alternative would have meant.
 func Explain(w io.Writer, list []explain.Decision, o Options) error {
 	p := page{o: o}
 	for i := range list {
@@ -30,56 +31,156 @@ func (p *page) decision(d *explain.Decision) {
 	if d.RequestID != "" {
 		name = " " + p.printable(d.RequestID)
 	}
-	p.line(p.styled(bold, fmt.Sprintf("request %d%s (line %d): %s prompt tokens, %s output tokens -> w%d at %s ms",
-		d.Row, name, d.Line, format.Count(int64(d.InputTokens)), format.Count(int64(d.OutputTokens)), d.Worker, format.Fixed(float64(d.AtMS), 3))))
+	to := "turned away"
+	if d.Worker >= 0 {
+		to = d.Candidates[d.Worker].Name
+	}
+	if d.Stage != "" {
+		to = string(d.Stage) + " " + to
+	}
+	p.line(p.styled(bold, fmt.Sprintf("request %d%s (line %d): %s prompt tokens, %s output tokens -> %s at %s ms",
+		d.Row, name, d.Line, format.Count(int64(d.InputTokens)), format.Count(int64(d.OutputTokens)), to, format.Fixed(float64(d.AtMS), 3))))
 	p.line(howGood(d))
 	p.line("")
-	p.line("worker overlap   prefill    credit    decode   request      cost  chance")
-	for i := range d.Candidates {
-		c := &d.Candidates[i]
-		overlap := "-"
-		if c.Overlap != nil {
-			overlap = fmt.Sprint(*c.Overlap)
-		}
-		p.line(p.marked(c.Chosen, fmt.Sprintf("%-6s %7s %9s %9s %9s %9s %9s %7s", fmt.Sprintf("w%d", c.Worker), overlap,
-			blocks(c.Prefill), blocks(c.Credit), blocks(c.Decode), blocks(c.Request), blocks(c.Cost), chance(c.Probability))))
+	p.compared(d)
+	if d.Worker < 0 {
+		return
 	}
 	p.line("")
-	p.line("worker   TTFT ms     E2E ms   mean TTFT ms, all   mean E2E ms, all   moved")
-	own := d.Candidates[d.Worker]
+	p.consequences(d)
+}
+
+// compared writes what was compared, a line per worker.
+func (p *page) compared(d *explain.Decision) {
+	heads := []string{"worker"}
+	priced := d.Candidates[0].Overlap != nil
+	if priced {
+		heads = append(heads, "overlap", "prefill", "credit", "decode", "request")
+	}
+	for _, f := range d.Candidates[0].Figures {
+		heads = append(heads, p.printable(f.Name))
+	}
+	if priced {
+		heads = append(heads, "cost")
+	}
+	rows := [][]string{append(heads, "chance")}
 	for i := range d.Candidates {
 		c := &d.Candidates[i]
-		p.line(p.marked(c.Chosen, fmt.Sprintf("%-6s %9s %10s %12s %6s %11s %6s %7d", fmt.Sprintf("w%d", c.Worker), ms(c.TTFT), ms(c.E2E),
-			ms(c.MeanTTFT), p.moved(c, own.MeanTTFT, c.MeanTTFT), ms(c.MeanE2E), p.moved(c, own.MeanE2E, c.MeanE2E), c.Moved)))
+		row := []string{c.Name}
+		if priced {
+			row = append(row, fmt.Sprint(*c.Overlap), blocks(c.Prefill), blocks(c.Credit), blocks(c.Decode), blocks(c.Request))
+		}
+		for _, f := range c.Figures {
+			row = append(row, amount(f.Value))
+		}
+		if priced {
+			row = append(row, blocks(c.Cost))
+		}
+		rows = append(rows, append(row, chance(c.Probability)))
+	}
+	for i, line := range columns(rows) {
+		if i > 0 {
+			c := &d.Candidates[i-1]
+			line = p.marked(c.Chosen, line)
+			switch {
+			case c.Barred != "":
+				line += "  not eligible: " + p.printable(c.Barred)
+			case c.Dropped != "":
+				line += "  dropped by the filter: " + p.printable(c.Dropped)
+			}
+		}
+		p.line(line)
 	}
 }
 
-// howGood says in words how good the choice was.
+// columns pads cells so that they stand under each other: the first column to
+// the left, the others to the right.
+func columns(rows [][]string) (lines []string) {
+	least := []int{6, 7, 9, 9, 9, 9, 9, 7}
+	width := make([]int, len(rows[0]))
+	for i := range width {
+		if i < len(least) {
+			width[i] = least[i]
+		}
+		for _, row := range rows {
+			width[i] = max(width[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%-*s", width[0], row[0])
+		for i, cell := range row[1:] {
+			fmt.Fprintf(&b, " %*s", width[i+1], cell)
+		}
+		lines = append(lines, b.String())
+	}
+	return lines
+}
+
+// consequences writes what each alternative would have meant: of the decode
+// stage the gaps between tokens, else the first token, and always the end.
+func (p *page) consequences(d *explain.Decision) {
+	what := "TTFT"
+	of := func(c *explain.Candidate) (own, mean reports.Number) { return c.TTFT, c.MeanTTFT }
+	if d.Stage == explain.Decode {
+		what = "ITL"
+		of = func(c *explain.Candidate) (own, mean reports.Number) { return c.ITL, c.MeanITL }
+	}
+	p.line(fmt.Sprintf("worker %9s     E2E ms %20s   mean E2E ms, all   moved", what+" ms", "mean "+what+" ms, all"))
+	chosen := &d.Candidates[d.Worker]
+	_, base := of(chosen)
+	for i := range d.Candidates {
+		c := &d.Candidates[i]
+		if c.Barred != "" {
+			continue
+		}
+		own, mean := of(c)
+		p.line(p.marked(c.Chosen, fmt.Sprintf("%-6s %9s %10s %12s %7s %10s %7s %7d", c.Name, ms(own), ms(c.E2E),
+			ms(mean), p.moved(c, base, mean), ms(c.MeanE2E), p.moved(c, chosen.MeanE2E, c.MeanE2E), c.Moved)))
+	}
+}
+
+// howGood says in words what decided, and how good the choice was.
 func howGood(d *explain.Decision) string {
-	var parts []string
+	parts := []string{"decided by " + d.Decider}
+	if d.Frontend > 0 {
+		parts[0] += fmt.Sprintf(" of frontend %d", d.Frontend)
+	}
+	if d.Worker < 0 {
+		return strings.Join(append(parts, d.Refusal), "; ")
+	}
 	switch {
 	case d.RegretBlocks > 0:
 		parts = append(parts, fmt.Sprintf("another worker held %s more of the prompt", format.Plural(int64(d.RegretBlocks), "block")))
-	default:
+	case d.Stage != explain.Decode:
 		parts = append(parts, "no worker held more of the prompt")
 	}
-	best, own := math.Inf(1), float64(d.Candidates[d.Worker].TTFT)
+	parts = append(parts, sooner(d)...)
+	if d.Tied > 1 {
+		parts = append(parts, fmt.Sprintf("%d workers tied", d.Tied))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sooner says whether another worker would have been faster for the request.
+func sooner(d *explain.Decision) []string {
+	what, of := "given its first token", func(c *explain.Candidate) reports.Number { return c.TTFT }
+	if d.Stage == explain.Decode {
+		what, of = "finished it", func(c *explain.Candidate) reports.Number { return c.E2E }
+	}
+	best, own := math.Inf(1), float64(of(&d.Candidates[d.Worker]))
 	for i := range d.Candidates {
-		if t := float64(d.Candidates[i].TTFT); t < best {
+		if t := float64(of(&d.Candidates[i])); t < best {
 			best = t
 		}
 	}
 	switch {
 	case math.IsNaN(own) || math.IsInf(best, 1):
+		return nil
 	case best < own:
-		parts = append(parts, fmt.Sprintf("another would have given its first token %s ms earlier", format.Fixed(own-best, 2)))
-	default:
-		parts = append(parts, "none would have given its first token earlier")
+		return []string{fmt.Sprintf("another would have %s %s ms earlier", what, format.Fixed(own-best, 2))}
 	}
-	if d.Tied > 1 {
-		parts = append(parts, fmt.Sprintf("%d workers tied", d.Tied))
-	}
-	return strings.Join(parts, "; ")
+	return []string{fmt.Sprintf("none would have %s earlier", what)}
 }
 
 // marked points out the chosen worker.
@@ -97,11 +198,14 @@ func (p *page) moved(c *explain.Candidate, from, to reports.Number) string {
 	return fmt.Sprintf("%+.2f", float64(to)-float64(from))
 }
 
-func blocks(v reports.Number) string {
-	if math.IsNaN(float64(v)) {
-		return "-"
+func blocks(v reports.Number) string { return orDash(v, "%.3f") }
+
+// amount writes a number that may be a count or a cost.
+func amount(v reports.Number) string {
+	if float64(v) == math.Trunc(float64(v)) && math.Abs(float64(v)) < 1e15 {
+		return fmt.Sprintf("%.0f", float64(v))
 	}
-	return fmt.Sprintf("%.3f", float64(v))
+	return blocks(v)
 }
 
 func chance(v reports.Number) string {
@@ -111,9 +215,11 @@ func chance(v reports.Number) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(v))
 }
 
-func ms(v reports.Number) string {
+func ms(v reports.Number) string { return orDash(v, "%.2f") }
+
+func orDash(v reports.Number, form string) string {
 	if math.IsNaN(float64(v)) {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f", float64(v))
+	return fmt.Sprintf(form, float64(v))
 }

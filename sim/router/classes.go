@@ -210,7 +210,7 @@ func (r *Router) enqueue(c *class, q *Request, cached int64) {
 // the best of the shared head, unless every target is busy, and of the heads of
 // those lanes whose target is not.
 func (r *Router) head(c *class) (best *queue) {
-	if len(c.shared.heap) > 0 && !r.allBusy(&c.Class) {
+	if len(c.shared.heap) > 0 && !r.allBusy(&c.Class, c.shared.heap[0].req) {
 		best = &c.shared
 	}
 	for w := range c.lanes {

@@ -55,7 +55,7 @@ func (r *Router) arriveLive(q *Request) {
 		best = min(int64(q.overlap[pin])*int64(r.blockSize), int64(q.ISL))
 	}
 	c := r.classes.classOf(q.Class, int64(q.ISL)-best)
-	must := c.holds() && (c.waits() || r.allBusy(&c.Class))
+	must := c.holds() && (c.waits() || r.allBusy(&c.Class, q))
 	if c.overLimit(len(r.targets)) && (must || !c.shut()) {
 		q.Refusal = QueueFull
 		r.Counters.Refused++
@@ -85,7 +85,8 @@ func (r *Router) pin(q *Request) int32 {
 // session is bound to, and nobody who is gone or overloaded.
 func (r *Router) confine(q *Request) {
 	r.markOverload()
-	r.only, r.limited = anyone, false
+	r.only, r.required = anyone, q.Required
+	r.limited = len(q.Required) > 0
 	for w := range r.targets {
 		r.limited = r.limited || r.absent[w] || r.over[w]
 	}
@@ -93,26 +94,33 @@ func (r *Router) confine(q *Request) {
 		r.only, r.limited = only{q.Worker, q.Rank}, true
 		return
 	}
-	if b := r.bound(q); b != nil && r.servable(b.worker) {
-		r.only, r.limited = only{b.worker, -1}, true
-	} else if b != nil && !r.Live.AffinitySoft {
+	switch b := r.bound(q); {
+	case b == nil:
+	case r.servable(q, b.worker):
+		// To a policy of another kind a soft binding is a hint.
+		if !r.Live.AffinitySoft || r.live.chooser == nil {
+			r.only, r.limited = only{b.worker, -1}, true
+		}
+	case !r.Live.AffinitySoft:
 		delete(r.live.sessions, q.Session)
 	}
 }
 
 // may reports whether a target may serve the request being decided.
-func (r *Router) may(w int) bool {
-	if r.absent[w] || r.over[w] {
-		return false
-	}
+func (r *Router) may(w int) bool { return !r.over[w] && r.eligible(w) }
+
+// eligible reports whether a target may serve the request being decided, were
+// it not overloaded.
+func (r *Router) eligible(w int) bool {
 	t := &r.targets[w]
-	return (r.only.worker < 0 || t.Worker == r.only.worker) && (r.only.rank < 0 || t.Rank == r.only.rank)
+	return !r.absent[w] && (r.only.worker < 0 || t.Worker == r.only.worker) &&
+		(r.only.rank < 0 || t.Rank == r.only.rank) && t.lacks(r.required) == ""
 }
 
-// servable reports whether some rank of a worker takes requests.
-func (r *Router) servable(worker int32) bool {
+// servable reports whether some rank of a worker may serve a request.
+func (r *Router) servable(q *Request, worker int32) bool {
 	for w := range r.targets {
-		if r.targets[w].Worker == worker && !r.absent[w] && !r.over[w] {
+		if t := &r.targets[w]; t.Worker == worker && !r.absent[w] && !r.over[w] && t.lacks(q.Required) == "" {
 			return true
 		}
 	}
@@ -138,8 +146,7 @@ func (r *Router) chooseLive(q *Request) int32 {
 func (r *Router) refuse(q *Request) {
 	q.Refusal = NoEndpoint
 	for w := range r.targets {
-		t := &r.targets[w]
-		if r.over[w] && !r.absent[w] && (r.only.worker < 0 || t.Worker == r.only.worker) && (r.only.rank < 0 || t.Rank == r.only.rank) {
+		if r.over[w] && r.eligible(w) {
 			q.Refusal = Overloaded
 		}
 	}
@@ -150,12 +157,6 @@ func (r *Router) refuse(q *Request) {
 func (r *Router) ask(q *Request) int32 {
 	l := r.live
 	needs := l.chooser.Needs
-	affinity := int32(-1)
-	if r.only.worker >= 0 {
-		affinity = r.only.worker
-	} else if b := r.bound(q); b != nil {
-		affinity = b.worker
-	}
 	l.rows = l.rows[:0]
 	for w := range r.targets {
 		if r.limited && !r.may(w) {
@@ -163,7 +164,7 @@ func (r *Router) ask(q *Request) int32 {
 		}
 		l.rows = append(l.rows, r.row(q, int32(w), needs))
 	}
-	out, err := l.chooser.Choose(&policy.Request{Row: q.Row, ISL: q.ISL, BlockSize: r.blockSize, Affinity: affinity, Seed: r.seed}, l.rows)
+	out, err := l.chooser.Choose(r.inquiry(q), l.rows)
 	if f, ok := err.(*policy.ErrFiltered); ok && f != nil {
 		q.Refusal = Filtered
 		r.Counters.Refused++
@@ -177,6 +178,17 @@ func (r *Router) ask(q *Request) int32 {
 	r.lo, r.tied = out.Least, out.Tied
 	r.costs[out.Target] = Terms{Cost: out.Cost}
 	return out.Target
+}
+
+// inquiry is a request as a policy sees it.
+func (r *Router) inquiry(q *Request) *policy.Request {
+	affinity := int32(-1)
+	if r.only.worker >= 0 {
+		affinity = r.only.worker
+	} else if b := r.bound(q); b != nil {
+		affinity = b.worker
+	}
+	return &policy.Request{Row: q.Row, ISL: q.ISL, BlockSize: r.blockSize, Affinity: affinity, Seed: r.seed}
 }
 
 // row fills in what a policy asked to see of a target.
@@ -198,6 +210,9 @@ func (r *Router) row(q *Request, w int32, needs policy.Need) policy.Candidate {
 	}
 	if needs&policy.Occupancy != 0 {
 		c.Requests = r.loads.requests[w]
+	}
+	if needs&policy.Taints != 0 {
+		c.Preference = t.preference(q.Preferred)
 	}
 	if needs&policy.Truth != 0 && r.Look != nil {
 		c.Truth = r.Look(w, q)

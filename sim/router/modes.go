@@ -8,19 +8,27 @@ import (
 )
 
 // route chooses a worker in the modes other than kv. They know of a worker how
-// many requests this router has in flight there, and nothing else.
-func (r *Router) route(q *Request) (Choice, bool) {
+// many requests this router has in flight there, and nothing else. forced is the
+// worker to use in the place of the one whose turn it is, or -1.
+func (r *Router) route(q *Request, forced int32) (Choice, bool) {
 	if r.live != nil {
 		r.markOverload()
 	}
 	r.weightless = false
+	if r.Mode == Direct {
+		r.only = only{q.Worker, q.Rank}
+	}
 	w := r.byMode(q)
+	if w >= 0 && forced >= 0 {
+		w, r.weightless = forced, r.weightless && r.holdsKeys(int(forced), q.Device)
+	}
 	if w < 0 {
-		r.only = anyone
-		if r.Mode == Direct {
-			r.only = only{q.Worker, q.Rank}
-		}
 		r.refuse(q)
+	}
+	if r.Tell != nil {
+		r.account(q, w)
+	}
+	if w < 0 {
 		return Choice{Worker: -1}, false
 	}
 	q.booking = booking{worker: w, row: q.Row, weightless: r.weightless}
@@ -147,13 +155,32 @@ func (r *Router) named(q *Request) int32 {
 //
 //	allowed = floor(accelerator load * CPUs / (ratio * accelerators))
 func (r *Router) byDevice(q *Request) int32 {
+	w := r.leastLoaded(q, r.deviceSet(q))
+	r.weightless = w >= 0 && len(q.Device) > 0 && r.holdsKeys(int(w), q.Device)
+	return w
+}
+
+// deviceSet returns the set of targets of which the least loaded serves.
+func (r *Router) deviceSet(q *Request) func(w int) bool {
+	holds := func(w int) bool { return r.takes(w) && r.holdsKeys(w, q.Device) }
 	if len(q.Device) > 0 {
-		if w := r.leastLoaded(q, func(w int) bool { return r.takes(w) && r.holdsKeys(w, q.Device) }); w >= 0 {
-			r.weightless = true
-			return w
+		for w := range r.targets {
+			if holds(w) {
+				return holds
+			}
 		}
 	}
-	var count, load [2]int64 // accelerators, CPUs
+	count, load := r.classTotals()
+	if count[0] == 0 || count[1] == 0 {
+		return r.takes
+	}
+	cpu := load[1] < r.cpuLimit(count, load)
+	return func(w int) bool { return r.takes(w) && r.targets[w].CPU == cpu }
+}
+
+// classTotals counts the accelerators and the CPUs that take requests, and
+// their requests.
+func (r *Router) classTotals() (count, load [2]int64) {
 	for w := range r.targets {
 		if r.takes(w) {
 			i := one(r.targets[w].CPU)
@@ -161,11 +188,23 @@ func (r *Router) byDevice(q *Request) int32 {
 			load[i] += r.loads.requests[w]
 		}
 	}
-	if count[0] == 0 || count[1] == 0 {
-		return r.leastLoaded(q, r.takes)
+	return count, load
+}
+
+// cpuLimit is the load below which a CPU takes the next request.
+func (r *Router) cpuLimit(count, load [2]int64) int64 {
+	return load[0] * count[1] / (r.Live.EncoderRatio * count[0])
+}
+
+// classLoad returns the load of a target's class of devices, and for CPUs the
+// limit that it is compared with, NaN where nothing is.
+func (r *Router) classLoad(w int) (load, limit float64) {
+	count, loads := r.classTotals()
+	i := one(r.targets[w].CPU)
+	if limit = math.NaN(); i == 1 && count[0] > 0 {
+		limit = float64(r.cpuLimit(count, loads))
 	}
-	cpu := load[1] < load[0]*count[1]/(r.Live.EncoderRatio*count[0])
-	return r.leastLoaded(q, func(w int) bool { return r.takes(w) && r.targets[w].CPU == cpu })
+	return float64(loads[i]), limit
 }
 
 // holdsKeys reports whether a target was sent all of the keys before.

@@ -54,17 +54,7 @@ func (r *Router) nthTied(n int) int32 {
 
 // softmax takes the first worker whose running share reaches u.
 func (r *Router) softmax(u float64) int32 {
-	var sum float64
-	r.weights, sum = appendWeights(r.weights[:0], r.costs, r.lo, r.hi, r.Params.Temperature)
-	if r.limited {
-		sum = 0
-		for i := range r.weights {
-			if !r.may(i) {
-				r.weights[i] = 0
-			}
-			sum += r.weights[i]
-		}
-	}
+	sum := r.weigh()
 	run, last := 0.0, int32(0)
 	for i, w := range r.weights {
 		if r.limited && !r.may(i) {
@@ -76,6 +66,22 @@ func (r *Router) softmax(u float64) int32 {
 		last = int32(i)
 	}
 	return last
+}
+
+// weigh puts each worker's weight into r.weights, 0 for those that may not
+// serve, and returns their sum.
+func (r *Router) weigh() (sum float64) {
+	r.weights, sum = appendWeights(r.weights[:0], r.costs, r.lo, r.hi, r.Params.Temperature)
+	if r.limited {
+		sum = 0
+		for i := range r.weights {
+			if !r.may(i) {
+				r.weights[i] = 0
+			}
+			sum += r.weights[i]
+		}
+	}
+	return sum
 }
 
 // appendWeights appends each worker's weight, exp(-(cost-min)/((max-min)*temperature)),
@@ -98,21 +104,19 @@ func appendWeights(weights []float64, costs []Terms, lo, hi, temperature float64
 	return weights, sum
 }
 
-// Probabilities returns how likely each worker is to be chosen at the given
-// temperature.
-func Probabilities(costs []Terms, temperature float64) []float64 {
-	r := Router{costs: costs}
-	r.scan()
-	if temperature > 0 {
-		weights, sum := appendWeights(nil, costs, r.lo, r.hi, temperature)
-		for i := range weights {
-			weights[i] /= sum
+// chances returns how likely each target is to be chosen by its cost, before
+// the draw.
+func (r *Router) chances() []float64 {
+	out := make([]float64, len(r.costs))
+	if r.Params.Temperature > 0 {
+		sum := r.weigh()
+		for i := range out {
+			out[i] = r.weights[i] / sum
 		}
-		return weights
+		return out
 	}
-	out := make([]float64, len(costs))
-	for i := range costs {
-		if costs[i].Cost == r.lo {
+	for i := range out {
+		if r.costs[i].Cost == r.lo && !(r.limited && !r.may(i)) {
 			out[i] = 1 / float64(r.tied)
 		}
 	}

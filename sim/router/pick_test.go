@@ -189,21 +189,24 @@ func TestDrawsByHand(t *testing.T) {
 	}
 }
 
-// TestProbabilities checks the shares by hand and against the worker that is
-// drawn.
-func TestProbabilities(t *testing.T) {
-	r := withCosts(0, 7, 3, 9, 3)
-	if got := Probabilities(r.costs, 0); got[0] != 0 || got[1] != 0.5 || got[2] != 0 || got[3] != 0.5 {
+// TestChances checks the shares by hand and against the worker that is drawn.
+func TestChances(t *testing.T) {
+	chances := func(temperature float64, costs ...float64) []float64 {
+		r := withCosts(temperature, costs...)
+		r.scan()
+		return r.chances()
+	}
+	if got := chances(0, 7, 3, 9, 3); got[0] != 0 || got[1] != 0.5 || got[2] != 0 || got[3] != 0.5 {
 		t.Errorf("shares at temperature 0: %v, want half for each of the two of least cost", got)
 	}
-	got, sum := Probabilities(r.costs, 0.5), 0.0
+	got, sum := chances(0.5, 7, 3, 9, 3), 0.0
 	for _, p := range got {
 		sum += p
 	}
 	if want := math.Exp(-2); math.Abs(got[2]/got[1]-want) > 1e-15 || math.Abs(sum-1) > 1e-15 {
 		t.Errorf("the costliest has %v of the cheapest's share, want exp(-1/0.5) = %v; sum %v", got[2]/got[1], want, sum)
 	}
-	for _, p := range Probabilities(withCosts(0, 4, 4).costs, 2) {
+	for _, p := range chances(2, 4, 4) {
 		if p != 0.5 {
 			t.Errorf("equal costs: share %v, want 0.5", p)
 		}

@@ -90,10 +90,10 @@ func (c *Class) holds() bool { return c.BusyTokens != nil || c.BusyFraction != n
 // allBusy reports whether every target that counts is busy for the class: in a
 // replay each that takes requests, so that an empty fleet is busy; live each
 // that is eligible, and without any nobody is held, so that the request fails.
-func (r *Router) allBusy(c *Class) bool {
+func (r *Router) allBusy(c *Class, q *Request) bool {
 	some := r.Live == nil
 	for w, a := range r.backlog() {
-		if r.absent[w] || r.Live != nil && r.over[w] {
+		if r.absent[w] || r.Live != nil && (r.over[w] || r.targets[w].lacks(q.Required) != "") {
 			continue
 		}
 		some = true

@@ -23,6 +23,9 @@ type Request struct {
 	Worker   int32    // the worker it names, -1 for none
 	Rank     int32    // and the rank, -1 for any
 	Device   []uint64 // keys that the serving worker should hold on its device
+	// Taints that the worker must carry, and those it had better.
+	Required  []string
+	Preferred []Preference
 
 	Refusal Refusal // why it was turned away
 
@@ -53,6 +56,8 @@ type Router struct {
 	Generated func(q *Request) int32
 	// Look returns the real state of a target, for policies that ask for it.
 	Look func(target int32, q *Request) policy.Facts
+	// Tell is told of every decision, before it is booked; nil = nobody asks.
+	Tell func(*Account)
 
 	targets    []Target
 	blockSize  int32
@@ -77,10 +82,11 @@ type Router struct {
 	// Of the decision being made.
 	costs        []Terms
 	weights      []float64
-	weightless   bool  // the request is not to count as load
-	limited      bool  // some targets may not serve
-	only         only  // the ones that may
-	leastPrefill int64 // of those that may
+	weightless   bool     // the request is not to count as load
+	limited      bool     // some targets may not serve
+	required     []string // taints without which none may
+	only         only     // the ones that may
+	leastPrefill int64    // of those that may
 	lo, hi       float64
 	tied         int32
 }
@@ -99,7 +105,7 @@ func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) 
 	r := &Router{
 		Params: p, targets: targets, blockSize: blockSize, shift: shift, seed: seed,
 		loads: newLoads(n), classes: newClasses(&p), costs: make([]Terms, n),
-		batchLimit: make([]float64, n), absent: make([]bool, n), over: make([]bool, n),
+		batchLimit: make([]float64, n), absent: make([]bool, n), over: make([]bool, n), only: anyone,
 	}
 	for i := range targets {
 		r.batchLimit[i] = targets[i].batchLimit()
@@ -137,7 +143,7 @@ func (r *Router) fail(err error) {
 func (r *Router) Arrive(q *Request, now float64, forced int32) (Choice, bool) {
 	r.now = now
 	if r.Mode != KV {
-		return r.route(q)
+		return r.route(q, forced)
 	}
 	q.overlap = r.overlapBuffer()
 	r.lookup(q)
@@ -160,7 +166,7 @@ func (r *Router) holdsBack(q *Request) bool {
 	}
 	best := r.bestCached(q)
 	c := r.classes.classOf(q.Class, int64(q.ISL)-best)
-	if !c.holds() || !c.waits() && !r.allBusy(&c.Class) {
+	if !c.holds() || !c.waits() && !r.allBusy(&c.Class, q) {
 		return false
 	}
 	if c.overLimit(len(r.targets)) {
@@ -180,7 +186,7 @@ func (r *Router) queued() bool { return r.QueueThreshold != nil || r.Params.Clas
 func (r *Router) bestCached(q *Request) int64 {
 	best := int32(0)
 	for w, o := range q.overlap {
-		if !r.absent[w] && !(r.live != nil && r.over[w]) {
+		if !r.absent[w] && !(r.live != nil && (r.over[w] || r.targets[w].lacks(q.Required) != "")) {
 			best = max(best, o)
 		}
 	}
@@ -224,6 +230,9 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 		w = r.chooseLive(q)
 	default:
 		w = r.pick(q.Row)
+	}
+	if r.Tell != nil {
+		r.account(q, w)
 	}
 	if w < 0 {
 		r.drop(q)
@@ -283,6 +292,9 @@ func (r *Router) evaluate(q *Request) {
 		}
 		r.costs[w] = r.cost(&in, c)
 		seen.note(w, &c, &r.costs[w])
+	}
+	if len(q.Preferred) > 0 {
+		r.prefer(q)
 	}
 	r.scan()
 	r.Counters.count(&seen, r.tied)

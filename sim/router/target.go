@@ -11,9 +11,10 @@ const assumedBatchedTokens = 10_000_000
 // rank; every decision chooses one.
 type Target struct {
 	Worker, Rank int32
-	BatchLimit   int32 // max_num_batched_tokens, engine.Unlimited = not published
-	KVBlocks     int32 // size of the block pool
-	CPU          bool  // the worker runs on a CPU, not on an accelerator
+	BatchLimit   int32    // max_num_batched_tokens, engine.Unlimited = not published
+	KVBlocks     int32    // size of the block pool
+	CPU          bool     // the worker runs on a CPU, not on an accelerator
+	Taints       []string // of the worker
 	// PrefillMS predicts the duration in ms of a prefill of new tokens behind a
 	// cached prefix, alone in its batch; nil = unknown.
 	PrefillMS func(tokens, prefix int64) float64

@@ -29,5 +29,5 @@ func newPrefixAffinity(p *Parameters) *Policy {
 			cost[i] = float64(r.Requests) / float64(r.Requests+1) / 2
 		}
 	}
-	return &Policy{Needs: Cache | Occupancy, Filters: []Filter{guard}, Scorers: []Scorer{missing, requests}}
+	return &Policy{Needs: Cache | Occupancy, Filters: []Filter{{"load near the mean", guard}}, Scorers: []Scorer{{"missing blocks", missing}, {"tie break", requests}}}
 }

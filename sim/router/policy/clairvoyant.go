@@ -16,5 +16,5 @@ func newClairvoyant(p *Parameters) *Policy {
 			cost[i] = float64(prompt) + float64(weight*float64(f.DecodeTokens))
 		}
 	}
-	return &Policy{Needs: Truth, Scorers: []Scorer{score}}
+	return &Policy{Needs: Truth, Scorers: []Scorer{{"tokens ahead", score}}}
 }

@@ -19,7 +19,7 @@ func newFewestBlocks(share float64) *policy.Policy {
 			cost[i] = float64(r.ActiveBlocks + r.NewBlocks)
 		}
 	}
-	return &policy.Policy{Name: "fewest-blocks", Needs: policy.Load, Filters: []policy.Filter{notFull}, Scorers: []policy.Scorer{blocks}}
+	return &policy.Policy{Name: "fewest-blocks", Needs: policy.Load, Filters: []policy.Filter{{Name: "not full", Keep: notFull}}, Scorers: []policy.Scorer{{Name: "blocks", Score: blocks}}}
 }
 
 // A policy of one's own, asked about three workers of which the first is full.

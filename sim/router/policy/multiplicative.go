@@ -11,5 +11,5 @@ func newMultiplicative(*Parameters) *Policy {
 			cost[i] = float64(uncached) * float64(r.Requests+1)
 		}
 	}
-	return &Policy{Needs: Cache | Load | Occupancy, Scorers: []Scorer{score}}
+	return &Policy{Needs: Cache | Load | Occupancy, Scorers: []Scorer{{"tokens x requests", score}}}
 }

@@ -22,6 +22,7 @@ const (
 	Load                       // PrefillTokens, ActiveBlocks, NewBlocks
 	Occupancy                  // Requests
 	Truth                      // Truth: what no router can know
+	Taints                     // Preference
 )
 
 // Request is what a policy may know of the request to be placed.
@@ -57,6 +58,8 @@ type Candidate struct {
 	NewBlocks     int64 // blocks that this request would add to them
 	Requests      int64 // active requests
 
+	Preference float64 // sum of the weights of the preferred taints that the worker carries
+
 	BatchLimit int32 // max_num_batched_tokens
 	KVBlocks   int32 // size of the block pool
 
@@ -75,13 +78,19 @@ type Facts struct {
 	Output        int32 // output tokens that this request will have
 }
 
-// Filter keeps or drops candidates: it clears keep where a candidate is to be
+// Filter keeps or drops candidates: Keep clears keep where a candidate is to be
 // left out. Filters run in order and see only what the ones before kept.
-type Filter func(q *Request, rows []Candidate, keep []bool)
+type Filter struct {
+	Name string // what it demands, in a word or two
+	Keep func(q *Request, rows []Candidate, keep []bool)
+}
 
 // Scorer writes one finite cost per candidate. The costs of all scorers are
 // added; lower is better.
-type Scorer func(q *Request, rows []Candidate, cost []float64)
+type Scorer struct {
+	Name  string // what it charges for, in a word or two
+	Score func(q *Request, rows []Candidate, cost []float64)
+}
 
 // Picker returns the place in rows of the candidate that serves the request.
 type Picker func(q *Request, rows []Candidate, cost []float64) int
@@ -161,7 +170,7 @@ func (c *Chooser) filter(q *Request, rows []Candidate) ([]Candidate, error) {
 		for range rows {
 			c.keep = append(c.keep, true)
 		}
-		f(q, rows, c.keep)
+		f.Keep(q, rows, c.keep)
 		left := c.local[:0]
 		for i := range rows {
 			if c.keep[i] {
@@ -184,7 +193,7 @@ func (c *Chooser) score(q *Request, rows []Candidate) error {
 	}
 	for n, f := range c.Scorers {
 		clear(c.part)
-		f(q, rows, c.part)
+		f.Score(q, rows, c.part)
 		for i, x := range c.part {
 			c.cost[i] += x
 			if math.IsNaN(c.cost[i]) || math.IsInf(c.cost[i], 0) {

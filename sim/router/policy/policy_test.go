@@ -132,7 +132,7 @@ func TestContract(t *testing.T) {
 	q := &Request{Row: 17, ISL: 64, BlockSize: 64}
 	three := rows([]int64{0, 0, 0}, nil)
 	cost := func(x float64) Scorer {
-		return func(_ *Request, _ []Candidate, cost []float64) { cost[1] = x }
+		return Scorer{"", func(_ *Request, _ []Candidate, cost []float64) { cost[1] = x }}
 	}
 	pick := func(i int) Picker { return func(*Request, []Candidate, []float64) int { return i } }
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestContract(t *testing.T) {
 		{"infinite sum", Policy{Scorers: []Scorer{cost(math.MaxFloat64), cost(math.MaxFloat64)}}, "from scorer 2 for worker 1"},
 		{"outside", Policy{Picker: pick(3)}, "policy mine: found candidate 3 chosen for request 17, expected one of the 3 eligible candidates (0 to 2)"},
 		{"negative", Policy{Picker: pick(-1)}, "found candidate -1"},
-		{"all dropped", Policy{Filters: []Filter{func(_ *Request, _ []Candidate, keep []bool) { clear(keep) }}}, "policy mine: found every candidate filtered out"},
+		{"all dropped", Policy{Filters: []Filter{{"nothing", func(_ *Request, _ []Candidate, keep []bool) { clear(keep) }}}}, "policy mine: found every candidate filtered out"},
 	} {
 		c.p.Name = "mine"
 		_, err := (&Chooser{Policy: c.p}).Choose(q, three)
@@ -157,7 +157,7 @@ func TestContract(t *testing.T) {
 		}
 	}
 	// A candidate that a filter dropped is out of a picker's reach.
-	p := Policy{Name: "mine", Filters: []Filter{func(_ *Request, _ []Candidate, keep []bool) { keep[0] = false }}, Picker: pick(2)}
+	p := Policy{Name: "mine", Filters: []Filter{{"not the first", func(_ *Request, _ []Candidate, keep []bool) { keep[0] = false }}}, Picker: pick(2)}
 	if _, err := (&Chooser{Policy: p}).Choose(q, three); err == nil {
 		t.Error("a dropped candidate was chosen")
 	}
@@ -169,7 +169,7 @@ func TestContract(t *testing.T) {
 
 // TestTiesAreShared: without a picker equals share evenly and repeatably.
 func TestTiesAreShared(t *testing.T) {
-	c := Chooser{Policy: Policy{Name: "mine", Scorers: []Scorer{func(_ *Request, _ []Candidate, cost []float64) { cost[0] = 1 }}}}
+	c := Chooser{Policy: Policy{Name: "mine", Scorers: []Scorer{{"first", func(_ *Request, _ []Candidate, cost []float64) { cost[0] = 1 }}}}}
 	var n [3]int
 	for row := range int32(4000) {
 		out, err := c.Choose(&Request{Row: row, BlockSize: 1}, rows([]int64{0, 0, 0}, nil))
