@@ -102,7 +102,7 @@ func limitMutants() []mutant {
 		// Where prefill loads do not fade and workers stay, every release of load
 		// empties the queue as far as it goes, and nobody can overtake.
 		{"newcomer-overtakes", "A request waits behind those that wait already even if a worker is free; the mutant sends it there.",
-			[]edit{{router, "!c.waits() && !r.allBusy(&c.Class)", "!r.allBusy(&c.Class)"}}, "queue"},
+			[]edit{{router, "!c.waits() && !r.allBusy(&c.Class, q)", "!r.allBusy(&c.Class, q)"}}, "queue"},
 		{"cached-prompt-computes-nothing", "The last block of a prompt that is cached as a whole is computed again; the mutant reuses it.",
 			[]edit{{pass, "limit := (length - 1) / bs * bs", "limit := length / bs * bs"}}, "small-cache"},
 		{"removed-while-copies-remain", "A block is reported as removed with its last copy; the mutant reports it with any.",
