@@ -239,8 +239,5 @@ func (c *Config) validateDisagg() error {
 			return fmt.Errorf("kv-transfer-bandwidth: found %v GB/s and %v bytes per token, expected finite numbers", t.GBPerSecond, t.BytesPerToken)
 		}
 	}
-	if c.Router.Live != nil || c.Frontends > 1 {
-		return fmt.Errorf("prefill-workers: found together with settings of a live router or with several frontends, expected replay semantics and one frontend")
-	}
 	return nil
 }

@@ -16,16 +16,14 @@ import (
 // it; SGLang finds the place first.
 type disagg struct {
 	*simulation
-	prefill    fleet
-	front      *router.Router // of the prefill pool
+	prefill    stage
 	placeFirst bool
+	bypass     *router.Conditional // nil: no request bypasses the prefill stage by rule
 	handoffs   int64
 	actions    []action
-	next       int            // actions[next:] are to be done
-	waitingOn  [2][][]action  // by pool and rank: actions for when its pass ends
-	transfers  []*handoff     // under way
-	extra      []workerTotals // by prefill rank
-	transfer   []Transfer     // by prefill rank
+	next       int           // actions[next:] are to be done
+	waitingOn  [2][][]action // by pool and rank: actions for when its pass ends
+	transfers  []*handoff    // under way
 }
 
 // Pools of a disaggregated simulation.
@@ -36,15 +34,18 @@ const (
 
 // handoff is one request's way through the two pools.
 type handoff struct {
-	id  int64
-	q   *request // its decode side
-	pre engine.Seq
-	req router.Request // of the prefill router
+	id    int64
+	q     *request // its decode side
+	pre   engine.Seq
+	front *router.Router // of the prefill stage, where it arrived
+	req   router.Request // of that router
 
 	source, target int32 // ranks, -1 while there is none
 
 	held, reserved, moved, activated bool // what is true
-	submitted, asked, sent, released bool // what was set going
+	submitted, asked, sent           bool // what was set going
+	local                            bool // a decode worker computes the prompt too
+	booked                           bool // in the decode router
 	ended, freed                     bool // the request's end, and that of its prompt's blocks
 	arrives                          float64
 }
@@ -53,7 +54,8 @@ type handoff struct {
 type step uint8
 
 const (
-	submit   step = iota // place the prompt on a prefill worker
+	begin    step = iota // choose the way through the pools and take its first step
+	submit               // place the prompt on a prefill worker
 	reserve              // place the request on a decode worker and ask it for blocks
 	transfer             // send the prompt's KV
 	activate             // hand it to the decode worker's scheduler
@@ -68,39 +70,23 @@ type action struct {
 
 func (d *disagg) do(s step, h *handoff) { d.actions = append(d.actions, action{s, h}) }
 
-// newDisagg adds the prefill pool to a simulation.
-func newDisagg(s *simulation, block int32) *disagg {
+// newDisagg gives a simulation its two pools.
+func newDisagg(s *simulation) *disagg {
 	c := s.cfg
-	d := &disagg{simulation: s, placeFirst: c.Prefill[0].Engine.Backend == engine.SGLang}
-	var targets []router.Target
-	for i := range c.Prefill {
-		g := c.Prefill[i]
-		g.Engine.Role = engine.Prefill
-		for range g.Count {
-			ranks := make([]*engine.Worker, g.Ranks())
-			for k := range ranks {
-				ranks[k] = s.newWorker(&g, len(targets), c.PrefillSampler)
-				ranks[k].Events.On = c.Router.Mode == router.KV && !g.Silent
-				ranks[k].Events.Lag = c.Router.KVEventLagMS + g.EventDelayMS
-				d.extra = append(d.extra, workerTotals{group: i})
-				d.transfer = append(d.transfer, g.Transfer)
-				targets = append(targets, targetOf(&g, d.prefill.size, k))
-			}
-			d.prefill.add(ranks...)
-		}
+	d := &disagg{simulation: s, placeFirst: placesFirst(c), bypass: c.Router.MayBypass()}
+	if c.Router.Mode == router.KV {
+		d.prefill.force = c.ForcePrefill
 	}
-	d.prefill.added()
+	s.addWorkers(&d.prefill, PrefillPool, c.Prefill, engine.Prefill, c.PrefillSampler)
+	s.addWorkers(&s.stage, DecodePool, c.Fleet, engine.Decode, c.Sampler)
 	// Blocks of prompts that wait to be taken over, or were reserved, come free
 	// without a pass of the worker's.
 	d.prefill.patient, d.patient = true, true
-	for _, w := range s.workers {
-		w.Events.On = false // its router sees load only
-	}
-	p := c.Router
-	p.TrackActiveBlocks, p.FlatTurns = false, true
-	d.front = router.New(p, targets, block, s.prompts.shift, c.Seed^prefillSeed)
-	d.front.Tell = s.teller(PrefillPool, 0)
+	s.addRouters(&d.prefill, c.Router.For(router.PrefillStage), c.Seed^prefillSeed)
+	s.addRouters(&s.stage, c.Router.For(router.DecodeStage), c.Seed)
+	d.prefill.released = d.letPromptGo // nothing ever waits in the decode stage's routers
 	d.waitingOn = [2][][]action{make([][]action, len(d.prefill.workers)), make([][]action, len(s.workers))}
+	s.latest = -1
 	s.res.Handoffs = make([]Handoff, len(s.res.Requests))
 	for i := range s.res.Handoffs {
 		s.res.Handoffs[i] = noHandoff()
@@ -111,13 +97,12 @@ func newDisagg(s *simulation, block int32) *disagg {
 // prefillSeed lets the prefill router draw independently of the decode router.
 const prefillSeed = 0x5851F42D4C957F2D
 
-// decodeRouter returns the settings of the router of the decode pool: it sees
-// load only, and no request shares blocks with another.
-func decodeRouter(p router.Params) router.Params {
-	p.OverlapScoreCredit, p.TrackPrefillTokens, p.AssumeKVReuse = 0, false, false
-	p.PrefillLoadModel, p.FlatTurns = false, true
-	p.QueueThreshold, p.Classes = nil, nil // its prefill load is none, so nothing ever waits
-	return p
+// placesFirst reports whether a place for the answer is looked for before the
+// prompt is computed: with SGLang, except that a live router whose mode goes by
+// the requests in flight has the prompt computed first.
+func placesFirst(c *Config) bool {
+	byLoad := c.Router.Mode == router.PowerOfTwo || c.Router.Mode == router.LeastLoaded
+	return c.Prefill[0].Engine.Backend == engine.SGLang && !(c.Router.Live != nil && byLoad)
 }
 
 // nextEvent returns when something happens next in either pool or between
@@ -136,8 +121,10 @@ func (d *disagg) nextEvent() float64 {
 // that start. And again until nothing changes.
 func (d *disagg) instant() {
 	d.begun, d.prefill.begun = 0, 0
-	d.front.SetNow(d.now)
-	d.router.SetNow(d.now)
+	d.setNow()
+	if d.timed {
+		d.fireTimers()
+	}
 	for again := true; again; {
 		again = false
 		for w, e := range d.prefill.ends {
@@ -152,6 +139,7 @@ func (d *disagg) instant() {
 				again = true
 			}
 		}
+		d.delivered, d.prefill.delivered = len(d.workers), len(d.prefill.workers)
 		again = d.land() || again
 		again = d.act() || again
 		for {
@@ -162,6 +150,7 @@ func (d *disagg) instant() {
 			d.enter(row, at)
 			again = true
 		}
+		d.drainHeard()
 		again = d.prefill.startPasses(d.now, d.prefillEnded, d.explainPrefill) || again
 		again = d.startPasses(d.now, d.decodeEnded, d.explain) || again
 		again = d.passOver() || again
@@ -169,7 +158,7 @@ func (d *disagg) instant() {
 }
 
 func (d *disagg) explainPrefill(w int, err error) error {
-	return explain(&d.prefill, "prefill worker", d.trace, w, err)
+	return explain(&d.prefill.fleet, "prefill worker", d.trace, w, err)
 }
 
 // enter takes a request that became ready into the pools.
@@ -181,18 +170,30 @@ func (d *disagg) enter(row int32, at float64) {
 	r.Decision.CeilingHeld = min(d.seen.add(q, d.prompts), d.reusable(q))
 	d.handoffs++
 	h := &handoff{id: d.handoffs, q: q, source: -1, target: -1}
-	q.hand, q.router = h, d.router
+	front := d.frontend()
+	q.hand, q.router, h.front = h, d.fronts[front], d.prefill.fronts[front]
 	h.pre.Reset(row, q.seq.Prompt, min(1, q.seq.Output))
 	h.pre.Tag = q.seq.Tag
 	h.pre.Blocks = append(h.pre.Blocks, q.seq.Blocks...)
 	h.req = q.req
 	h.req.Blocks = h.pre.Blocks[:len(q.req.Blocks)]
-	if d.placeFirst {
+	if d.timed {
+		d.livePrompt(h)
+	}
+	d.do(begin, h)
+}
+
+// begin takes the first step of a request's way.
+func (d *disagg) begin(h *handoff) {
+	switch {
+	case d.staysLocal(h):
+		d.serveLocally(h)
+	case d.placeFirst:
 		h.asked = true
-		d.do(reserve, h)
-	} else {
+		d.reserve(h)
+	default:
 		h.submitted = true
-		d.do(submit, h)
+		d.submit(h)
 	}
 }
 
@@ -218,6 +219,8 @@ func (d *disagg) act() (acted bool) {
 		acted = true
 		a := d.actions[d.next]
 		switch a.step {
+		case begin:
+			d.begin(a.h)
 		case submit:
 			d.submit(a.h)
 		case reserve:
@@ -229,7 +232,7 @@ func (d *disagg) act() (acted bool) {
 		case cancel:
 			d.whenIdle(decodePool, &d.fleet, a.h.target, a, d.cancel)
 		case release:
-			d.whenIdle(prefillPool, &d.prefill, a.h.source, a, d.release)
+			d.whenIdle(prefillPool, &d.prefill.fleet, a.h.source, a, d.release)
 		}
 	}
 	d.actions, d.next = d.actions[:0], 0
@@ -271,7 +274,7 @@ func (d *disagg) land() (landed bool) {
 // send starts the transfer of a prompt's KV. Where no bandwidth is known it
 // takes no time.
 func (d *disagg) send(h *handoff) {
-	t := &d.transfer[h.source]
+	t := &d.prefill.groups[d.prefill.extra[h.source].group].Transfer
 	tokens := int64(h.q.seq.Prompt)
 	if t.MissingOnly {
 		tokens = int64(h.q.seq.Missing()) * d.prompts.block

@@ -7,44 +7,54 @@ import (
 
 // submit places a prompt on a prefill worker, or in the prefill router's queue.
 func (d *disagg) submit(h *handoff) {
-	if d.cfg.Router.Mode == router.KV {
-		for i, w := range d.prefill.workers {
-			d.front.Apply(int32(i), w.Events.Take(d.now))
-		}
-	}
-	if c, ok := d.front.Arrive(&h.req, d.now, d.forcedSource(h)); ok {
+	d.prefill.hear(d.now)
+	d.prefill.deliverSync(d.now)
+	c, ok := h.front.Arrive(&h.req, d.now, d.prefill.forced(h.pre.Row))
+	switch {
+	case ok:
 		d.placePrompt(h, c)
+	case h.req.Refusal != router.Accepted:
+		d.turnedAway(h, h.req.Refusal)
+	case d.timed:
+		d.drain(&d.prefill, h.front)
 	}
-	d.broken(d.front)
-	d.res.QueuePeak = max(d.res.QueuePeak, d.front.Waiting())
+	d.broken(h.front)
+	d.res.QueuePeak = max(d.res.QueuePeak, d.prefill.waiting())
 }
 
-func (d *disagg) forcedSource(h *handoff) int32 {
-	if v := d.cfg.Divert; v != nil && v.Row == h.pre.Row && v.Pool == PrefillPool {
-		return v.Worker
+// letPromptGo places a prompt that leaves the prefill router's queue.
+func (d *disagg) letPromptGo(q *router.Request, c router.Choice) {
+	h := d.live[q.Tag].hand
+	if c.Worker < 0 {
+		d.turnedAway(h, q.Refusal)
+		return
 	}
-	if d.cfg.ForcePrefill == nil || d.cfg.Router.Mode != router.KV {
-		return -1
-	}
-	return d.cfg.ForcePrefill[h.pre.Row]
+	d.placePrompt(h, c)
 }
 
-// drainPrompts places the prompts that the prefill router's queue lets go.
-func (d *disagg) drainPrompts() {
-	for q := d.front.Next(); q != nil; q = d.front.Next() {
-		h := d.live[q.Tag].hand
-		d.placePrompt(h, d.front.Admit(q, d.forcedSource(h)))
+// turnedAway ends a request that a router refused.
+func (d *disagg) turnedAway(h *handoff, why router.Refusal) {
+	d.res.Requests[h.pre.Row].Refusal = why
+	if h.held {
+		d.do(release, h)
+	} else {
+		h.freed = true
 	}
+	if h.target >= 0 {
+		d.do(cancel, h)
+	}
+	d.end(h, Rejected)
 }
 
 // placePrompt notes the prefill router's decision and sends the prompt to its
 // worker.
 func (d *disagg) placePrompt(h *handoff, c router.Choice) {
 	h.source = c.Worker
+	d.prefill.tell(d.now, h.front, &h.req, router.SyncAdd)
 	d.noteRouted(h)
 	out := &d.res.Requests[h.pre.Row].Decision
 	out.note(c)
-	out.Forced = d.forcedSource(h) >= 0
+	out.Forced = d.prefill.forced(h.pre.Row) >= 0
 	d.res.Handoffs[h.pre.Row].PrefillWorker = c.Worker
 	blocks := h.req.Blocks[:d.reusable(h.q)]
 	for i, w := range d.prefill.workers {
@@ -54,7 +64,7 @@ func (d *disagg) placePrompt(h *handoff, c router.Choice) {
 			out.ChosenHeld = held
 		}
 	}
-	x := &d.extra[c.Worker]
+	x := &d.prefill.extra[c.Worker]
 	x.requests++
 	x.input += int64(h.pre.Prompt)
 	d.prefill.workers[c.Worker].Enqueue(&h.pre, d.now, true)
@@ -76,6 +86,8 @@ func (d *disagg) noteRouted(h *handoff) {
 // prefillEnded delivers what the passes of a prefill worker produced.
 func (d *disagg) prefillEnded(w int) {
 	first, n := d.prefill.passDone(w)
+	d.prefill.delivered = max(d.prefill.delivered, first+n-1)
+	d.prefill.reported(first, n)
 	d.resume(prefillPool, first)
 	for i := first; i < first+n; i++ {
 		for _, sig := range d.prefill.workers[i].Signals() {
@@ -86,8 +98,9 @@ func (d *disagg) prefillEnded(w int) {
 			}
 			h.held = true
 			d.res.Handoffs[h.pre.Row].SourceHeld = d.now
-			d.front.PrefillDone(&h.req)
-			d.drainPrompts()
+			h.front.PrefillDone(&h.req)
+			d.prefill.tell(d.now, h.front, &h.req, router.SyncPrefillDone)
+			d.drain(&d.prefill, h.front)
 			d.advance(h)
 		}
 	}
@@ -130,33 +143,70 @@ func (d *disagg) recycle(h *handoff) {
 
 // reserve places a request on a decode worker and puts it in line for blocks.
 func (d *disagg) reserve(h *handoff) {
+	if !d.placeAnswer(h) {
+		return
+	}
+	rank := int(h.target)
+	d.workers[rank].Expect(&h.q.seq)
+	if d.idle(rank) {
+		d.tryReserve(rank)
+	}
+}
+
+// placeAnswer lets the decode router choose a worker. It reports false where the
+// request ends here: nobody may serve it, or the chosen worker can never hold its
+// prompt.
+func (d *disagg) placeAnswer(h *handoff) bool {
 	q, row := h.q, h.pre.Row
-	c, _ := d.router.Arrive(&q.req, d.now, d.forced(row))
+	d.hear(d.now)
+	d.deliverSync(d.now)
+	c, ok := q.router.Arrive(&q.req, d.now, d.forced(row))
+	d.broken(q.router)
+	if !ok {
+		d.turnedAway(h, q.req.Refusal)
+		return false
+	}
+	h.booked = true
+	d.tell(d.now, q.router, &q.req, router.SyncAdd)
 	d.noteRouted(h)
 	d.res.Handoffs[row].DecodeWorker = c.Worker
 	out := &d.res.Handoffs[row].Decode
 	out.note(c)
 	out.Forced = d.forced(row) >= 0
-	w := d.workers[c.Worker]
-	if !w.Fits(&q.seq) {
-		// The router learns of it when the prompt's blocks are freed. Where there are
-		// none it never does, and counts the request as active to the end.
-		if h.held {
-			d.do(release, h)
-		} else {
-			h.freed = true
-		}
-		d.end(h, Failed)
-		return
+	if !d.workers[c.Worker].Fits(&q.seq) {
+		d.cannotHold(h)
+		return false
 	}
 	h.target = c.Worker
 	d.res.Requests[row].Worker = c.Worker
-	x := &d.simulation.extra[c.Worker]
+	x := &d.extra[c.Worker]
 	x.requests++
 	x.input += int64(q.seq.Prompt)
-	w.Expect(&q.seq)
-	if d.idle(int(c.Worker)) {
-		d.tryReserve(int(c.Worker))
+	return true
+}
+
+// cannotHold ends a request whose decode worker can never hold its prompt. A
+// live router learns of it at once; that of a replay when the prompt's blocks
+// are freed, and where there are none never, so that it counts the request as
+// active to the end.
+func (d *disagg) cannotHold(h *handoff) {
+	if d.timed {
+		d.unbook(h)
+	}
+	if h.held {
+		d.do(release, h)
+	} else {
+		h.freed = true
+	}
+	d.end(h, Failed)
+}
+
+// unbook tells the decode router that a request ended.
+func (d *disagg) unbook(h *handoff) {
+	if h.booked {
+		h.booked = false
+		h.q.router.Free(&h.q.req)
+		d.tell(d.now, h.q.router, &h.q.req, router.SyncFree)
 	}
 }
 
@@ -208,11 +258,12 @@ func (d *disagg) release(h *handoff) {
 	case h.activated:
 		d.res.Handoffs[h.pre.Row].Released = d.now
 	case h.held:
-		d.router.Free(&h.q.req) // it failed
+		d.unbook(h) // it failed
 	}
 	h.freed = true
-	d.front.Free(&h.req)
-	d.drainPrompts()
+	h.front.Free(&h.req)
+	d.prefill.tell(d.now, h.front, &h.req, router.SyncFree)
+	d.drain(&d.prefill, h.front)
 	if w.HasWork() {
 		d.prefill.wake(int(h.source))
 	}
@@ -223,7 +274,7 @@ func (d *disagg) release(h *handoff) {
 func (d *disagg) cancel(h *handoff) {
 	rank := h.target
 	d.workers[rank].Cancel(&h.q.seq, d.now)
-	d.router.Free(&h.q.req)
+	d.unbook(h)
 	h.target = -1
 	d.recycle(h)
 	d.tryReserve(int(rank))
@@ -232,6 +283,8 @@ func (d *disagg) cancel(h *handoff) {
 // decodeEnded delivers what the passes of a decode worker produced.
 func (d *disagg) decodeEnded(w int) {
 	first, n := d.passDone(w)
+	d.delivered = max(d.delivered, first+n-1)
+	d.reported(first, n)
 	d.resume(decodePool, first)
 	for i := first; i < first+n; i++ {
 		for _, sig := range d.workers[i].Signals() {
@@ -241,7 +294,7 @@ func (d *disagg) decodeEnded(w int) {
 				continue
 			}
 			d.record(i, q, sig.Kind)
-			d.router.Free(&q.req)
+			d.unbook(q.hand)
 			q.hand.target = -1
 			d.conclude(q, true)
 		}
@@ -262,6 +315,9 @@ func (d *disagg) notePools(q *request, r *Request) {
 	if pre.Admissions > 0 {
 		r.FirstAdmit, r.FirstReused, r.MaxReused = pre.FirstAdmit, pre.FirstReused, pre.MaxReused
 		x.PrefillAdmit = pre.FirstAdmit
+	}
+	if q.hand.local {
+		d.noteAdmissions(dec)
 	}
 	if dec.Admissions > 0 {
 		x.DecodeAdmit, x.DecodeReused = dec.FirstAdmit, dec.MaxReused

@@ -24,7 +24,6 @@ func drawPools(t *rapid.T, s *scenario) {
 		MissingOnly:   rapid.Bool().Draw(t, "missing only"),
 	}
 	s.cfg.Prefill = []Group{g}
-	s.cfg.Router.Live = nil
 	for i := range s.cfg.Fleet {
 		if chance(t, "large decode pool", 50) {
 			s.cfg.Fleet[i].Engine.NumGPUBlocks = 4000
@@ -69,9 +68,9 @@ func TestHandoffsBalance(t *testing.T) {
 				t.Fatalf("prefill worker %d holds %d blocks in the end", i, n)
 			}
 		}
-		if run.done != res.Released || !run.pd.front.Idle() || !failed && !run.router.Idle() {
+		if run.done != res.Released || !run.pd.prefill.router.Idle() || !failed && !run.router.Idle() {
 			t.Fatalf("%d of %d requests ended; the prefill router is idle: %v, the decode router: %v",
-				run.done, res.Released, run.pd.front.Idle(), run.router.Idle())
+				run.done, res.Released, run.pd.prefill.router.Idle(), run.router.Idle())
 		}
 		if len(run.live) != len(run.spare) && !failed {
 			t.Fatalf("%d of %d places are free in the end", len(run.spare), len(run.live))

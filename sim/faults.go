@@ -123,7 +123,7 @@ func (s *simulation) strike() {
 		e := s.faults[0]
 		s.faults = s.faults[1:]
 		due = true
-		s.hear()
+		s.hear(s.now)
 		for i := range s.workers {
 			if s.workerOf(i) != e.fault.Worker {
 				continue
@@ -170,7 +170,7 @@ func (s *simulation) crash(i int) {
 	s.retire(i, old)
 	s.ends[i] = math.Inf(1)
 	s.ready[i>>6] &^= 1 << (i & 63)
-	w := s.newWorker(&s.cfg.Fleet[s.extra[i].group], i, s.cfg.Sampler)
+	w := s.newWorker(&s.groups[s.extra[i].group], i, s.sampler)
 	w.Events = old.Events.Renew(w.Events)
 	s.workers[i] = w
 	for _, r := range s.fronts {
@@ -188,7 +188,7 @@ func (s *simulation) fail(q *request) {
 	s.noteAdmissions(&q.seq)
 	s.res.Finished = append(s.res.Finished, q.seq.Row)
 	q.router.Free(&q.req)
-	s.tell(q, router.SyncFree)
+	s.tell(s.now, q.router, &q.req, router.SyncFree)
 	s.leave(q, false)
 }
 

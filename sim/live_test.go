@@ -105,7 +105,7 @@ func TestLiveRunsEndClean(t *testing.T) {
 		}
 		for i, r := range run.fronts {
 			run.now = math.MaxFloat64 // whatever is under way arrives
-			run.deliverSync()
+			run.deliverSync(run.now)
 			if !run.res.Stopped && (!r.Idle() || r.Waiting() > 0) {
 				t.Fatalf("router %d keeps load or requests after the run: idle %v, %d waiting; mode %v, %+v, faults %v, frontends %d", i, r.Idle(), r.Waiting(), c.Router.Mode, *c.Router.Live, c.Faults, c.Frontends)
 			}

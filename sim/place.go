@@ -15,9 +15,9 @@ func (s *simulation) arrive(row int32, at float64) {
 	s.latest = row
 	r.Decision.CeilingHeld = min(s.seen.add(q, s.prompts), s.reusable(q))
 
-	s.hear()
-	s.deliverSync()
-	q.router = s.front()
+	s.hear(s.now)
+	s.deliverSync(s.now)
+	q.router = s.fronts[s.frontend()]
 	c, ok := q.router.Arrive(&q.req, s.now, s.forced(row))
 	switch {
 	case ok:
@@ -25,53 +25,27 @@ func (s *simulation) arrive(row int32, at float64) {
 	case q.req.Refusal != router.Accepted:
 		s.turnAway(q)
 	case s.timed:
-		s.drainQueue(q.router)
+		s.drain(&s.stage, q.router)
 	}
 	s.broken(q.router)
 	s.res.QueuePeak = max(s.res.QueuePeak, s.waiting())
 }
 
-// waiting returns the number of requests that wait in the routers.
-func (s *simulation) waiting() (n int) {
-	for _, r := range s.fronts {
-		n += r.Waiting()
+// letGo places a request that leaves the router's queue, or ends it where nobody
+// may serve it.
+func (s *simulation) letGo(r *router.Request, c router.Choice) {
+	if q := s.live[r.Tag]; c.Worker < 0 {
+		s.turnAway(q)
+	} else {
+		s.place(q, c)
 	}
-	return n
-}
-
-// drainQueue places the requests that a router's queue lets go.
-func (s *simulation) drainQueue(r *router.Router) {
-	if r.Waiting() > 0 && s.timed {
-		s.hear() // overlaps of requests that waited long are looked up anew
-	}
-	for q := r.Next(); q != nil; q = r.Next() {
-		c := r.Admit(q, s.forced(q.Row))
-		if c.Worker < 0 {
-			s.turnAway(s.live[q.Tag])
-			continue
-		}
-		s.place(s.live[q.Tag], c)
-	}
-	s.broken(r)
-}
-
-// forced returns the worker that a request is sent to whatever its router would
-// choose, -1 for none.
-func (s *simulation) forced(row int32) int32 {
-	if v := s.cfg.Divert; v != nil && v.Row == row && v.Pool != PrefillPool {
-		return v.Worker
-	}
-	if s.cfg.Force == nil || s.cfg.Router.Mode != router.KV {
-		return -1
-	}
-	return s.cfg.Force[row]
 }
 
 // place notes a decision and sends the request to its worker.
 func (s *simulation) place(q *request, c router.Choice) {
 	row := q.seq.Row
 	r := &s.res.Requests[row]
-	s.tell(q, router.SyncAdd)
+	s.tell(s.now, q.router, &q.req, router.SyncAdd)
 	r.Dispatched = s.now
 	r.Worker = c.Worker
 	r.Order = s.order

@@ -113,11 +113,13 @@ const (
 func (s *simulation) finish() *Result {
 	res := s.res
 	res.EndMS = s.now
-	for _, r := range s.fronts {
-		res.Counters.Add(&r.Counters)
-	}
-	for _, w := range s.workers {
-		res.LostBatches += w.Events.Dropped
+	for _, g := range s.stages {
+		for _, r := range g.fronts {
+			res.Counters.Add(&r.Counters)
+		}
+		for _, w := range g.workers {
+			res.LostBatches += w.Events.Dropped
+		}
 	}
 	for _, q := range s.live {
 		if r := &res.Requests[q.seq.Row]; r.Status == Unfinished {
@@ -132,25 +134,25 @@ func (s *simulation) finish() *Result {
 	if s.pd != nil {
 		pool = DecodePool
 		res.Prefill = make([]Worker, len(s.pd.prefill.workers))
-		s.sumUp(res.Prefill, s.pd.prefill.workers, s.pd.extra, PrefillPool)
+		s.sumUp(res.Prefill, &s.pd.prefill, PrefillPool)
 		res.PrefillWorkerSeconds = float64(s.cfg.PrefillWorkers()) * (s.now / 1000)
 	}
-	s.sumUp(res.Workers, s.workers, s.extra, pool)
+	s.sumUp(res.Workers, &s.stage, pool)
 	res.WorkerSeconds = float64(s.cfg.Workers()) * (s.now / 1000)
 	res.TokenDigest = tokenDigest(res.Requests)
 	return res
 }
 
 // sumUp fills in the totals of a pool's workers.
-func (s *simulation) sumUp(out []Worker, workers []*engine.Worker, extra []workerTotals, pool Pool) {
+func (s *simulation) sumUp(out []Worker, g *stage, pool Pool) {
 	res := s.res
-	for i, w := range workers {
+	for i, w := range g.workers {
 		st := w.Stats(s.now)
 		if pool != PrefillPool {
 			st = s.addGone(i, st)
 		}
 		out[i] = Worker{
-			Requests: extra[i].requests, InputTokens: extra[i].input,
+			Requests: g.extra[i].requests, InputTokens: g.extra[i].input,
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
 			BusyMS: st.BusyMS, Passes: st.Passes, OutOfRange: st.OutOfRange,
 			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,

@@ -31,24 +31,24 @@ func (p *replicas) next() float64 {
 	return p.messages[p.first].at
 }
 
-// tell sends the other routers a change of a booking.
-func (s *simulation) tell(q *request, kind router.SyncKind) {
-	p := &s.replicas
+// tell sends a router's peers a change of a booking.
+func (g *stage) tell(now float64, r *router.Router, q *router.Request, kind router.SyncKind) {
+	p := &g.replicas
 	if !p.on {
 		return
 	}
-	p.messages = append(p.messages, replicaMessage{s.now + p.delay, q.router, q.router.Message(&q.req, kind)})
+	p.messages = append(p.messages, replicaMessage{now + p.delay, r, r.Message(q, kind)})
 	if p.delay == 0 {
-		s.deliverSync()
+		g.deliverSync(now)
 	}
 }
 
-// deliverSync hands over the messages that have arrived.
-func (s *simulation) deliverSync() {
-	p := &s.replicas
-	for p.first < len(p.messages) && p.messages[p.first].at <= s.now {
+// deliverSync hands over the messages that have arrived by now.
+func (g *stage) deliverSync(now float64) {
+	p := &g.replicas
+	for p.first < len(p.messages) && p.messages[p.first].at <= now {
 		m := &p.messages[p.first]
-		for _, r := range s.fronts {
+		for _, r := range g.fronts {
 			if r != m.from {
 				r.Hear(&m.sync)
 			}

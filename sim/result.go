@@ -81,7 +81,8 @@ type Handoff struct {
 
 	PrefillWorker int32 // -1 before routing
 	DecodeWorker  int32 // -1 before routing; Request.Worker is -1 too where it could not take the request
-	DecodeReused  int32 // tokens reused when the decode worker computed it anew, -1 before it ran
+	DecodeReused  int32 // tokens reused when the decode worker computed it, -1 before it ran
+	Local         bool  // the decode worker computed the prompt too: there is no prefill worker
 	// Decode is the decode router's choice; that of the prefill router is in
 	// Request.Decision.
 	Decode Decision

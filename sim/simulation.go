@@ -25,20 +25,15 @@ type simulation struct {
 	trace   *workloads.Trace
 	prompts *prompts
 	driver  *driver
-	fleet
-	router *router.Router   // of the first frontend
-	fronts []*router.Router // of all frontends
+	stage            // the workers that generate, and their routers
+	stages  []*stage // all: with pools the prefill one comes first
 
 	nextFront int                // where the next request arrives
-	listen    bool               // some worker publishes KV events that some router wants
 	timed     bool               // routers have timers
-	reports   bool               // routers want to know the workers' KV usage
 	restart   float64            // ms, when the routers restart, +Inf = never
 	faults    []faultEvent       // to come, by time
 	gone      [][]*engine.Worker // by rank: engines that crashed
-	replicas  replicas
-	delivered int   // workers up to this one have delivered what ends at now
-	failed    error // of a router; ends the run
+	failed    error              // of a router; ends the run
 
 	now float64
 	pd  *disagg // the other half where prefill and decode are apart, else nil
@@ -48,7 +43,6 @@ type simulation struct {
 	seen   endless
 	latest int32 // row that passed it last
 	res    *Result
-	extra  []workerTotals
 	order  int32
 	done   int
 }
@@ -85,8 +79,7 @@ func Run(ctx context.Context, t *workloads.Trace, c *Config) (*Result, error) {
 }
 
 func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
-	block := c.Fleet[0].Engine.BlockSize
-	p, err := newPrompts(t, block)
+	p, err := newPrompts(t, c.Fleet[0].Engine.BlockSize)
 	if err != nil {
 		return nil, err
 	}
@@ -94,31 +87,23 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := c.Ranks()
 	s := &simulation{
-		cfg: c, trace: t, prompts: p, driver: d,
-		res: newResult(t, n, c), extra: make([]workerTotals, n),
+		cfg: c, trace: t, prompts: p, driver: d, res: newResult(t, c.Ranks(), c),
+		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(),
 	}
-	for i := range c.Fleet {
-		g := c.Fleet[i]
-		if c.Disaggregated() {
-			g.Engine.Role = engine.Decode
-		}
-		for range g.Count {
-			ranks := make([]*engine.Worker, g.Ranks())
-			for k := range ranks {
-				index := len(s.workers) + k
-				s.extra[index].group = i
-				ranks[k] = s.newWorker(&g, index, c.Sampler)
-			}
-			s.add(ranks...)
-		}
+	if c.RestartAtMS != nil {
+		s.restart = *c.RestartAtMS
 	}
-	s.added()
-	s.newRouters(block)
+	if c.Router.Mode == router.KV {
+		s.force = c.Force
+	}
 	if c.Disaggregated() {
-		s.pd = newDisagg(s, block)
+		s.pd = newDisagg(s)
+		return s, nil
 	}
+	s.stage.released = s.letGo
+	s.addWorkers(&s.stage, Aggregated, c.Fleet, engine.Aggregated, c.Sampler)
+	s.addRouters(&s.stage, c.Router, c.Seed)
 	return s, nil
 }
 
@@ -182,11 +167,8 @@ func (s *simulation) run(ctx context.Context) error {
 // instant does everything that happens at s.now.
 func (s *simulation) instant() {
 	s.begun = 0
-	for _, r := range s.fronts {
-		r.SetNow(s.now)
-	}
+	s.setNow()
 	if s.timed {
-		s.delivered = -1
 		s.fireTimers()
 	}
 	for again := true; again; {
@@ -209,8 +191,7 @@ func (s *simulation) instant() {
 			again = true
 		}
 		if s.replicas.heard {
-			s.replicas.heard = false
-			s.drainAll()
+			s.drainHeard()
 		}
 		again = s.startPasses(s.now, s.passEnded, s.explain) || again
 	}
@@ -225,9 +206,7 @@ func (s *simulation) explain(w int, err error) error {
 // produced.
 func (s *simulation) passEnded(w int) {
 	first, n := s.passDone(w)
-	for i := first; i < first+n; i++ {
-		s.reported(i, s.workers[i])
-	}
+	s.reported(first, n)
 	for i := first; i < first+n; i++ {
 		s.deliver(i)
 	}
@@ -243,8 +222,8 @@ func (s *simulation) deliver(w int) {
 		if sig.Kind == engine.FirstToken {
 			s.res.Requests[sig.Seq.Row].FirstToken = s.now
 			q.router.PrefillDone(&q.req)
-			s.tell(q, router.SyncPrefillDone)
-			s.drainQueue(q.router)
+			s.tell(s.now, q.router, &q.req, router.SyncPrefillDone)
+			s.drain(&s.stage, q.router)
 			continue
 		}
 		s.ended(w, q, sig.Kind)
@@ -255,8 +234,8 @@ func (s *simulation) deliver(w int) {
 func (s *simulation) ended(w int, q *request, kind engine.SignalKind) {
 	s.record(w, q, kind)
 	q.router.Free(&q.req)
-	s.tell(q, router.SyncFree)
-	s.drainQueue(q.router)
+	s.tell(s.now, q.router, &q.req, router.SyncFree)
+	s.drain(&s.stage, q.router)
 	s.leave(q, kind != engine.Refused)
 }
 

@@ -35,6 +35,7 @@ type Row struct {
 	StrictPriority uint32
 	PolicyClass    string
 	Route          *Route // nil = the row names no worker and no keys
+	PrefillRoute   *Route // nil = the row names no prefill worker
 }
 
 // Builder collects rows into a Trace. It checks each row by the rules of the
@@ -118,6 +119,9 @@ func (b *Builder) Add(r Row) error {
 	raw.priority, raw.strict = r.Priority, r.StrictPriority
 	if r.Route != nil {
 		raw.setRoute(r.Route)
+	}
+	if r.PrefillRoute != nil {
+		raw.setPrefillRoute(r.PrefillRoute)
 	}
 	if p := b.add(raw); p != nil {
 		return p

@@ -65,6 +65,12 @@ func (d *decoder) field(f fields, key string, r *rawRow) (p *Problem) {
 	case fRank:
 		n, p = d.uint(key, math.MaxInt32, wantIndex)
 		r.rank = int32(n)
+	case fPrefillWorker:
+		n, p = d.uint(key, math.MaxInt32, wantIndex)
+		r.prefillWorker = int32(n)
+	case fPrefillRank:
+		n, p = d.uint(key, math.MaxInt32, wantIndex)
+		r.prefillRank = int32(n)
 	case fDevice:
 		r.keys, p = d.uints(r.keys, key, math.MaxUint64)
 	case fStrict:

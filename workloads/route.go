@@ -9,11 +9,13 @@ type Route struct {
 
 // routeColumns carry what only some modes of a router read.
 type routeColumns struct {
-	worker []int32
-	rank   []int32
-	off    []int64 // len = rows+1
-	keys   []uint64
+	placeColumns
+	off  []int64 // len = rows+1
+	keys []uint64
 }
+
+// placeColumns name a worker and a rank by row, -1 for any.
+type placeColumns struct{ worker, rank []int32 }
 
 // RouteOf returns what row i says about where it is to be served. Callers must
 // not write to the keys.
@@ -26,38 +28,82 @@ func (t *Trace) RouteOf(i int) Route {
 	return Route{Worker: c.worker[i], Rank: c.rank[i], Keys: c.keys[a:b:b]}
 }
 
+// PrefillRouteOf returns what row i says about where its prompt is to be
+// computed, in disaggregated serving.
+func (t *Trace) PrefillRouteOf(i int) Route {
+	c := t.prefillRoute
+	if c == nil {
+		return Route{Worker: -1, Rank: -1}
+	}
+	return Route{Worker: c.worker[i], Rank: c.rank[i]}
+}
+
 func (r *rawRow) setRoute(x *Route) {
-	if r.worker = x.Worker; x.Worker >= 0 {
-		r.set(fWorker)
-	}
-	if r.rank = x.Rank; x.Rank >= 0 {
-		r.set(fRank)
-	}
+	r.worker, r.rank = x.Worker, x.Rank
+	r.setPlace(x, fWorker, fRank)
 	r.keys = append(r.keys, x.Keys...)
 }
 
+func (r *rawRow) setPrefillRoute(x *Route) {
+	r.prefillWorker, r.prefillRank = x.Worker, x.Rank
+	r.setPlace(x, fPrefillWorker, fPrefillRank)
+}
+
+func (r *rawRow) setPlace(x *Route, worker, rank fields) {
+	if x.Worker >= 0 {
+		r.set(worker)
+	}
+	if x.Rank >= 0 {
+		r.set(rank)
+	}
+}
+
 func (b *Builder) keepRoute(raw *rawRow, row int32) {
+	b.keepPrefillRoute(raw, row)
 	c := b.t.route
 	if c == nil {
 		if !raw.has(fWorker) && !raw.has(fRank) && len(raw.keys) == 0 {
 			return
 		}
-		c = &routeColumns{off: make([]int64, row+1)}
-		for range row {
-			c.worker, c.rank = append(c.worker, -1), append(c.rank, -1)
-		}
+		c = &routeColumns{placeColumns: anywhere(row), off: make([]int64, row+1)}
 		b.t.route = c
 	}
-	if !raw.has(fWorker) {
-		raw.worker = -1
-	}
-	if !raw.has(fRank) {
-		raw.rank = -1
-	}
-	c.worker = append(room(c.worker, 1), raw.worker)
-	c.rank = append(room(c.rank, 1), raw.rank)
+	c.add(raw, fWorker, raw.worker, fRank, raw.rank)
 	c.keys = append(c.keys, raw.keys...)
 	c.off = append(room(c.off, 1), int64(len(c.keys)))
+}
+
+func (b *Builder) keepPrefillRoute(raw *rawRow, row int32) {
+	c := b.t.prefillRoute
+	if c == nil {
+		if !raw.has(fPrefillWorker) && !raw.has(fPrefillRank) {
+			return
+		}
+		any := anywhere(row)
+		c = &any
+		b.t.prefillRoute = c
+	}
+	c.add(raw, fPrefillWorker, raw.prefillWorker, fPrefillRank, raw.prefillRank)
+}
+
+// anywhere names no worker in any of the rows so far.
+func anywhere(rows int32) (c placeColumns) {
+	for range rows {
+		c.worker, c.rank = append(c.worker, -1), append(c.rank, -1)
+	}
+	return c
+}
+
+// add appends a row's names, -1 for those it does not have.
+func (c *placeColumns) add(raw *rawRow, fw fields, worker int32, fr fields, rank int32) {
+	if !raw.has(fw) {
+		worker = -1
+	}
+	if !raw.has(fr) {
+		rank = -1
+	}
+	c.worker = append(room(c.worker, 1), worker)
+	c.rank = append(room(c.rank, 1), rank)
 }
 
 // route adds where requests are to be served, and nothing for a trace that does
@@ -75,4 +121,14 @@ func (d *digester) route(c *routeColumns) {
 	for _, x := range c.keys {
 		d.word(x)
 	}
+}
+
+// prefillRoute adds where prompts are to be computed, likewise.
+func (d *digester) prefillRoute(c *placeColumns) {
+	if c == nil {
+		return
+	}
+	d.text("prefill route")
+	halves(d, c.worker)
+	halves(d, c.rank)
 }

@@ -24,6 +24,8 @@ const (
 	fWorker
 	fRank
 	fDevice
+	fPrefillWorker
+	fPrefillRank
 )
 
 // rawRow is one row as written, with its buffers reused from row to row. Texts
@@ -45,6 +47,8 @@ type rawRow struct {
 	worker    int32
 	rank      int32
 	keys      []uint64 // of the device
+
+	prefillWorker, prefillRank int32
 }
 
 func (r *rawRow) reset() {

@@ -85,6 +85,10 @@ func fieldOf(key string) fields {
 		return fRank
 	case "device_keys":
 		return fDevice
+	case "prefill_worker_id":
+		return fPrefillWorker
+	case "prefill_dp_rank":
+		return fPrefillRank
 	}
 	return 0
 }
@@ -121,6 +125,10 @@ func (c *scanner) value(f fields, r *rawRow) bool {
 		r.worker, ok = c.index()
 	case fRank:
 		r.rank, ok = c.index()
+	case fPrefillWorker:
+		r.prefillWorker, ok = c.index()
+	case fPrefillRank:
+		r.prefillRank, ok = c.index()
 	case fDevice:
 		at := len(r.ids)
 		ok = c.hashIDs(r)

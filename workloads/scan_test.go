@@ -56,7 +56,7 @@ func TestScanReach(t *testing.T) {
 // aPiece draws a part of a row: usual, odd and broken ones.
 func aPiece(t *rapid.T) string {
 	key := rapid.SampledFrom([]string{"timestamp", "created_time", "input_length", "input_tokens", "output_length", "hash_ids",
-		"output_token_ids", "session_id", "delay", "delay_ms", "request_id", "priority", "strict_priority", "policy_class", "worker_id", "dp_rank", "device_keys", "x", "é", "tim\\u0065"}).Draw(t, "key")
+		"output_token_ids", "session_id", "delay", "delay_ms", "request_id", "priority", "strict_priority", "policy_class", "worker_id", "dp_rank", "device_keys", "prefill_worker_id", "prefill_dp_rank", "x", "é", "tim\\u0065"}).Draw(t, "key")
 	value := rapid.OneOf(
 		rapid.Map(rapid.Uint64(), func(n uint64) string { return strconv.FormatUint(n, 10) }),
 		rapid.Map(rapid.Int64Range(-3000000000, 5000000000), func(n int64) string { return strconv.FormatInt(n, 10) }),

@@ -42,15 +42,16 @@ type Trace struct {
 	numNode uint32
 	numID   uint32
 
-	sessions *sessionColumns // nil: no row names a session
-	queue    *queueColumns   // nil: no row names a priority or a class
-	route    *routeColumns   // nil: no row names a worker or device keys
-	outputs  *outputColumns  // nil: no row names its generated tokens
-	recorded *Recorded       // nil: the format records no outcomes
-	reqID    *textColumn     // nil: no row names itself
-	files    []string        // the files that were read
-	file     []int32         // by row, index into files; nil: all rows are of one file
-	skipped  []Problem       // rows left out under SkipRow
+	sessions     *sessionColumns // nil: no row names a session
+	queue        *queueColumns   // nil: no row names a priority or a class
+	route        *routeColumns   // nil: no row names a worker or device keys
+	prefillRoute *placeColumns   // nil: no row names a prefill worker
+	outputs      *outputColumns  // nil: no row names its generated tokens
+	recorded     *Recorded       // nil: the format records no outcomes
+	reqID        *textColumn     // nil: no row names itself
+	files        []string        // the files that were read
+	file         []int32         // by row, index into files; nil: all rows are of one file
+	skipped      []Problem       // rows left out under SkipRow
 }
 
 // sessionColumns link the turns of multi-turn sessions.

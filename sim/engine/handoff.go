@@ -11,7 +11,8 @@ const (
 	Decode
 )
 
-// A request comes to a decode worker in steps. It is expected, and waits in a
+// A request whose prompt is computed elsewhere comes to a decode worker in steps.
+// It is expected, and waits in a
 // line of its own; it gets a reservation of the blocks of its prompt, in that
 // order; and once the prompt's KV has arrived it is activated, and then runs
 // without being computed.
@@ -89,6 +90,7 @@ func (w *Worker) Activate(s *Seq, now float64) {
 	before := w.active()
 	if w.sg != nil {
 		s.allocated = w.pageUp(s.Prompt)
+		w.addCopies(s, s.sealed, s.Prompt/w.BlockSize)
 		w.insertRunning(s)
 		w.sg.prebuilt = append(w.sg.prebuilt, s)
 	} else {
@@ -139,25 +141,32 @@ func (w *Worker) Release(s *Seq, now float64) {
 
 // nextToAdmit returns the place in the queue of the request to be admitted next:
 // the first, but on a decode worker where requests wait for a reservation, the
-// first whose prompt has arrived; -1 for none.
+// first that does not stand behind them; -1 for none.
 func (w *Worker) nextToAdmit() int {
 	if len(w.expected) == 0 {
 		return 0
 	}
 	for i := 0; i < w.waiting.n; i++ {
-		if w.waiting.at(i).arrived {
+		if s := w.waiting.at(i); s.arrived || !w.behind(s) {
 			return i
 		}
 	}
 	return -1
 }
 
+// behind reports whether a request whose prompt is computed on a decode worker
+// stands behind those that wait for a reservation: where it came after the first
+// of them, or was preempted.
+func (w *Worker) behind(s *Seq) bool {
+	return len(w.expected) > 0 && !(s.local && !s.preempted && s.order < w.expected[0].order)
+}
+
 // canAdmit reports whether a pass has anything to do.
 func (w *Worker) canAdmit() bool {
-	if w.sg != nil && len(w.sg.prebuilt) > 0 {
-		return true
+	if w.sg != nil {
+		return len(w.sg.prebuilt) > 0 || w.waiting.n > 0 && !w.behind(w.waiting.at(0))
 	}
-	return w.waiting.n > 0 && w.nextToAdmit() >= 0 && (w.sg == nil || len(w.expected) == 0)
+	return w.waiting.n > 0 && w.nextToAdmit() >= 0
 }
 
 // PassedOver reports whether a decode worker has requests in its queue and may

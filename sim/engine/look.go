@@ -33,6 +33,10 @@ func (w *Worker) Used() int64 { return int64(w.active()) }
 func (w *Worker) Backlog(now float64) (b Backlog) {
 	for i := 0; i < w.waiting.n; i++ {
 		s := w.waiting.at(i)
+		if s.arrived {
+			b.DecodeTokens += int64(s.remaining(w.MaxModelLen))
+			continue
+		}
 		held := w.Held(s.Blocks[:min(int(s.Prompt/w.BlockSize), len(s.Blocks))])
 		b.PrefillTokens += int64(s.Prompt - held*w.BlockSize)
 		b.DecodeTokens += int64(s.remaining(w.MaxModelLen))
@@ -41,6 +45,12 @@ func (w *Worker) Backlog(now float64) (b Backlog) {
 		b.PrefillTokens += int64(max(0, s.Prompt-s.computed))
 		b.DecodeTokens += int64(max(0, s.Output-w.GeneratedBy(s, now, true)))
 	}
-	b.Running, b.Waiting, b.UsedBlocks = int64(len(w.running)), int64(w.waiting.n), w.Used()
+	for _, line := range [...][]*Seq{w.expected, w.reserved} {
+		for _, s := range line {
+			b.DecodeTokens += int64(s.remaining(w.MaxModelLen))
+		}
+		b.Waiting += int64(len(line))
+	}
+	b.Running, b.Waiting, b.UsedBlocks = int64(len(w.running)), b.Waiting+int64(w.waiting.n), w.Used()
 	return b
 }

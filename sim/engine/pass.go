@@ -121,8 +121,9 @@ func (w *Worker) onlyDecodes() bool {
 // admit takes requests from the head of the queue while they fit.
 func (w *Worker) admit(now float64) {
 	for int32(len(w.running)) < w.MaxNumSeqs && w.waiting.n > 0 {
+		at := 0
 		if w.Role == Decode {
-			if at := w.nextToAdmit(); at < 0 {
+			if at = w.nextToAdmit(); at < 0 {
 				return
 			} else if s := w.waiting.at(at); s.arrived {
 				w.waiting.remove(at)
@@ -133,9 +134,10 @@ func (w *Worker) admit(now float64) {
 				continue
 			}
 		}
-		s := w.waiting.at(0)
+		s := w.waiting.at(at)
 		if w.neverFits(s) {
-			w.refused = append(w.refused, w.waiting.popFront())
+			w.waiting.remove(at)
+			w.refused = append(w.refused, s)
 			continue
 		}
 		cached, hits, ok := w.gate(s)
@@ -147,7 +149,7 @@ func (w *Worker) admit(now float64) {
 			return
 		}
 		// Its claims may have cost others their place; they wait before it now.
-		w.waiting.remove(w.victims)
+		w.waiting.remove(at + w.victims)
 		w.running = append(w.running, s)
 		w.noteAdmission(s, now, cached)
 		if w.victims > 0 || w.budget == before && w.budget == 0 {
@@ -260,7 +262,7 @@ func (w *Worker) schedule(s *Seq, cached int32, hits []hold) outcome {
 			seqs: 1, context: b + fresh, prefix: b,
 			pairs: fresh*b + fresh*(fresh+1)/2, tokens: int64(take),
 		}
-		if w.Role == Decode { // what it computes anew takes no prefill time
+		if w.Role == Decode && !s.local { // what it computes anew takes no prefill time
 			s.part = prefillPart{tokens: int64(take)}
 		}
 	}

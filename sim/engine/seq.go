@@ -27,6 +27,7 @@ type Seq struct {
 	order   int64
 	arrived bool
 	tried   int64
+	local   bool // on a decode worker: its prompt is computed there
 
 	// Admission record.
 	FirstAdmit  float64 // ms, start of the pass

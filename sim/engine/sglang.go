@@ -213,7 +213,7 @@ type prefillRoom struct {
 func (w *Worker) admitSGLang(now float64) {
 	g, page := w.sg, w.BlockSize
 	g.admitted = g.admitted[:0]
-	if len(g.prebuilt) > 0 || len(w.expected) > 0 {
+	if len(g.prebuilt) > 0 {
 		return
 	}
 	reserved := 0.0
@@ -226,7 +226,7 @@ func (w *Worker) admitSGLang(now float64) {
 	}
 	for w.waiting.n > 0 && room.chunk > 0 && int64(len(w.running)+len(g.admitted)) < int64(w.MaxNumSeqs) {
 		s := w.waiting.at(0)
-		if !w.admitOne(s, &room, now) {
+		if w.behind(s) || !w.admitOne(s, &room, now) {
 			return
 		}
 		w.waiting.popFront()
@@ -323,7 +323,7 @@ func (w *Worker) notePrefill(s *Seq, start, take int32) {
 	s.computed, s.allocated = end, w.pageUp(end)
 	n, x := int64(take), int64(start)
 	part := prefillPart{tokens: n}
-	if w.Role != Decode { // what a decode worker computes anew takes no prefill time
+	if w.Role != Decode || s.local { // what a decode worker computes anew takes no prefill time
 		part = prefillPart{seqs: 1, context: x + n, prefix: x, pairs: n*x + n*(n+1)/2, tokens: n}
 	}
 	w.pf.add(part, 1)

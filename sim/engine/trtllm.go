@@ -40,8 +40,9 @@ func (w *Worker) unreserved() int32 {
 	}
 	if w.Role == Decode {
 		for i := range w.waiting.n {
-			s := w.waiting.at(i)
-			n -= int64(max(0, w.wholeBlocks(s)-s.blocks()))
+			if s := w.waiting.at(i); s.arrived {
+				n -= int64(max(0, w.wholeBlocks(s)-s.blocks()))
+			}
 		}
 	}
 	return int32(max(0, n))

@@ -144,12 +144,17 @@ func (w *Worker) HasWork() bool {
 // InFlight returns the number of requests that wait or run.
 func (w *Worker) InFlight() int { return w.waiting.n + len(w.running) }
 
-// Enqueue appends a request to the queue at time now. The worker may be in the
+// Enqueue appends a request to the queue at time now; a decode worker computes
+// its prompt as any other worker would. The worker may be in the
 // middle of a planned run of passes; it then reports when the pass that is
 // under way ends, so that the caller can move the worker's next event there.
 // begun says whether a pass that starts at now has started already.
 func (w *Worker) Enqueue(s *Seq, now float64, begun bool) (end float64, moved bool) {
 	w.clampOutput(s)
+	if w.Role == Decode {
+		w.submitted++
+		s.order, s.local = w.submitted, true
+	}
 	w.waiting.pushBack(s)
 	w.stats.PeakWaiting = max(w.stats.PeakWaiting, int32(w.waiting.n))
 	if w.plan.n == 0 || w.closed {

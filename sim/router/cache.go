@@ -20,6 +20,7 @@ func newBelief(p *Params, needed bool, targets []Target, shift uint8, now float6
 	l := p.Live
 	switch {
 	case p.Mode != KV:
+	case !p.hearsEvents() && (l == nil || l.KVEvents):
 	case l == nil || needed && l.KVEvents:
 		b.events = prefix.NewIndex(n, shift)
 		if l != nil && l.PredictedTTLSecs != nil {

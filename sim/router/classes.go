@@ -179,6 +179,12 @@ func (c *class) overLimit(n int) bool {
 	return false
 }
 
+// turnsAway reports whether a live router of n targets turns a request of the
+// class away. One that need not wait is let in where some limit is 0.
+func (c *class) turnsAway(n int, must bool) bool {
+	return c.overLimit(n) && (must || !c.shut())
+}
+
 // shut reports whether some limit of the class is 0.
 func (c *class) shut() bool { return c.overLimit(0) }
 

@@ -35,8 +35,10 @@ type Live struct {
 	// EncoderRatio weighs accelerators against CPUs in device-aware mode.
 	EncoderRatio int64
 	// Policy chooses workers in the place of the default cost function; nil = the
-	// default.
-	Policy *policy.Policy
+	// default. The stages of disaggregated serving have one each.
+	Policy, PrefillPolicy, DecodePolicy *policy.Policy
+	// Conditional lets requests bypass the prefill stage; nil = none does.
+	Conditional *Conditional
 }
 
 // DefaultLive returns Dynamo's defaults.
@@ -79,6 +81,9 @@ func (l *Live) validate(p *Params) error {
 		return fmt.Errorf("encoder-cuda-to-cpu-ratio: found %d, expected at least 1", l.EncoderRatio)
 	case l.AffinityTTLSecs < 0 || l.AffinityTTLSecs > 31_536_000:
 		return fmt.Errorf("router-session-affinity-ttl-secs: found %d, expected 1 to 31536000, or none", l.AffinityTTLSecs)
+	}
+	if l.Conditional != nil {
+		return l.Conditional.validate(p)
 	}
 	return nil
 }

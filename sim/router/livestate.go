@@ -42,21 +42,17 @@ func (r *Router) goLive() {
 	if r.Live.TrackOutputBlocks {
 		r.outputs = newOutputs(n)
 	}
-	// A frontend that serves whole requests labels them as decode, so that
-	// without prefill tokens the credit comes off the decode term.
-	r.minus = !r.TrackPrefillTokens && r.OverlapScoreCredit > 0
+	// A frontend that serves whole requests labels them as decode like one of the
+	// decode stage, so that without prefill tokens the credit comes off the decode
+	// term.
+	r.minus = r.Stage != PrefillStage && !r.TrackPrefillTokens && r.OverlapScoreCredit > 0
 }
 
 // arriveLive enters a request into its class, which the caller drains at once,
 // or turns it away.
 func (r *Router) arriveLive(q *Request) {
-	best := r.bestCached(q)
-	if pin := r.pin(q); pin >= 0 {
-		best = min(int64(q.overlap[pin])*int64(r.blockSize), int64(q.ISL))
-	}
-	c := r.classes.classOf(q.Class, int64(q.ISL)-best)
-	must := c.holds() && (c.waits() || r.allBusy(&c.Class, q))
-	if c.overLimit(len(r.targets)) && (must || !c.shut()) {
+	c, best, must := r.classify(q)
+	if c.turnsAway(len(r.targets), must) {
 		q.Refusal = QueueFull
 		r.Counters.Refused++
 		r.drop(q)
@@ -66,6 +62,17 @@ func (r *Router) arriveLive(q *Request) {
 		r.Counters.Waited++
 	}
 	r.enqueue(c, q, best)
+}
+
+// classify returns a request's class, the most of its prompt tokens that a target
+// that may serve it is believed to hold, and whether it has to wait.
+func (r *Router) classify(q *Request) (c *class, best int64, must bool) {
+	best = r.bestCached(q)
+	if pin := r.pin(q); pin >= 0 {
+		best = min(int64(q.overlap[pin])*int64(r.blockSize), int64(q.ISL))
+	}
+	c = r.classes.classOf(q.Class, int64(q.ISL)-best)
+	return c, best, c.holds() && (c.waits() || r.allBusy(&c.Class, q))
 }
 
 // pin returns the target that a request is bound to beforehand, -1 for none.
@@ -94,15 +101,11 @@ func (r *Router) confine(q *Request) {
 		r.only, r.limited = only{q.Worker, q.Rank}, true
 		return
 	}
-	switch b := r.bound(q); {
-	case b == nil:
-	case r.servable(q, b.worker):
+	if b := r.bound(q); b != nil && r.servable(q, b.worker) {
 		// To a policy of another kind a soft binding is a hint.
 		if !r.Live.AffinitySoft || r.live.chooser == nil {
 			r.only, r.limited = only{b.worker, -1}, true
 		}
-	case !r.Live.AffinitySoft:
-		delete(r.live.sessions, q.Session)
 	}
 }
 

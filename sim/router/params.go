@@ -74,10 +74,8 @@ type Params struct {
 	// above describe.
 	Classes *Profile
 
-	// FlatTurns lets all data-parallel ranks take turns alike in round robin, as
-	// the pools of disaggregated serving do; otherwise workers take turns, and on
-	// each its ranks do.
-	FlatTurns bool
+	// Stage is the stage of serving that the router is for; see For.
+	Stage Stage
 
 	// KVEventLagMS delays the router's view of stored and removed blocks.
 	KVEventLagMS float64

@@ -8,7 +8,7 @@ type turns struct {
 }
 
 // newTurns returns nil where every worker has one target, or where all targets
-// take turns alike.
+// take turns alike: those of a stage of disaggregated serving in a replay.
 func newTurns(p *Params, targets []Target) *turns {
 	var t turns
 	for i := range targets {
@@ -16,7 +16,7 @@ func newTurns(p *Params, targets []Target) *turns {
 			t.first = append(t.first, int32(i))
 		}
 	}
-	if len(t.first) == len(targets) || p.FlatTurns {
+	if len(t.first) == len(targets) || p.Stage != Whole && p.Live == nil {
 		return nil
 	}
 	t.next = make([]int32, len(t.first))

@@ -16,7 +16,10 @@ func TestRanksTakeTurns(t *testing.T) {
 		"all alike":             {[]int32{2, 2}, true, []int32{0, 1, 2, 3, 0, 1}},
 	} {
 		p := DefaultParams()
-		p.Mode, p.FlatTurns = RoundRobin, c.flat
+		p.Mode = RoundRobin
+		if c.flat {
+			p.Stage = DecodeStage
+		}
 		var targets []Target
 		for w, n := range c.ranks {
 			for k := range n {

@@ -101,7 +101,9 @@ var anyone = only{-1, -1}
 // node.
 func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) *Router {
 	n := len(targets)
-	p = p.withWeights()
+	if p.Stage == Whole { // else For has done so
+		p = p.withWeights()
+	}
 	r := &Router{
 		Params: p, targets: targets, blockSize: blockSize, shift: shift, seed: seed,
 		loads: newLoads(n), classes: newClasses(&p), costs: make([]Terms, n),
@@ -221,6 +223,7 @@ func (r *Router) Admit(q *Request, forced int32) Choice { return r.admit(q, forc
 func (r *Router) admit(q *Request, forced int32) Choice {
 	if r.live != nil {
 		r.confine(q)
+		r.loosen(q)
 	}
 	r.evaluate(q)
 	w := forced

@@ -21,6 +21,17 @@ func (r *Router) bound(q *Request) *binding {
 	return b
 }
 
+// loosen drops a session's hard binding to a worker that cannot serve the request
+// being decided.
+func (r *Router) loosen(q *Request) {
+	if r.Live.AffinitySoft || q.Worker >= 0 || r.only.worker >= 0 {
+		return
+	}
+	if b := r.bound(q); b != nil {
+		delete(r.live.sessions, q.Session)
+	}
+}
+
 // bind notes that a request of a session runs on a worker. The first one binds
 // the session.
 func (r *Router) bind(q *Request, worker int32) {
