@@ -25,6 +25,8 @@ type Group struct {
 	RequestMS float64
 	// CPU says that the workers run on CPUs, which one router mode weighs.
 	CPU bool
+	// Taints of the workers, which requests may require or prefer.
+	Taints []string
 	// Silent says that the workers publish no KV events.
 	Silent bool
 	// EventDelayMS delays the routers' view of these workers' KV events beyond

@@ -113,6 +113,9 @@ func (s *simulation) liveRequest(q *request, row int32) {
 	q.req.Session = s.trace.Session(int(row))
 	route := s.trace.RouteOf(int(row))
 	q.req.Worker, q.req.Rank, q.req.Device = route.Worker, route.Rank, route.Keys
+	taints := s.trace.TaintsOf(int(row))
+	q.req.Required = taints.Required
+	q.req.Preferred = taints.Preferred
 	if s.cfg.ExpectedOutput {
 		n := s.trace.OutputTokens(int(row))
 		q.req.Expected = &n

@@ -96,7 +96,7 @@ func (g *stage) targets() []router.Target {
 				list = append(list, router.Target{
 					Worker: worker, Rank: int32(rank),
 					BatchLimit: own.Engine.MaxNumBatchedTokens, KVBlocks: own.Engine.NumGPUBlocks,
-					CPU: own.CPU, PrefillMS: prefillMS(own.Timing),
+					CPU: own.CPU, Taints: own.Taints, PrefillMS: prefillMS(own.Timing),
 				})
 			}
 			worker++

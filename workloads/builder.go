@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -36,6 +37,7 @@ type Row struct {
 	PolicyClass    string
 	Route          *Route // nil = the row names no worker and no keys
 	PrefillRoute   *Route // nil = the row names no prefill worker
+	Taints         Taints
 }
 
 // Builder collects rows into a Trace. It checks each row by the rules of the
@@ -50,7 +52,8 @@ type Builder struct {
 	reqIDs  nameTable
 	reqRow  []int32 // row by request name number
 	classes nameTable
-	raw     rawRow // reused by Add
+	taints  map[string]int32 // set by what it says
+	raw     rawRow           // reused by Add
 }
 
 // NewBuilder starts an empty trace.
@@ -123,6 +126,7 @@ func (b *Builder) Add(r Row) error {
 	if r.PrefillRoute != nil {
 		raw.setPrefillRoute(r.PrefillRoute)
 	}
+	raw.taints = Taints{slices.Clone(r.Taints.Required), slices.Clone(r.Taints.Preferred)}
 	if p := b.add(raw); p != nil {
 		return p
 	}
@@ -161,6 +165,7 @@ func (b *Builder) add(raw *rawRow) *Problem {
 	b.keepTokens(raw, row)
 	b.keepQueue(raw, row)
 	b.keepRoute(raw, row)
+	b.keepTaints(raw, row)
 	b.sess.keep(s, row, at)
 	return nil
 }

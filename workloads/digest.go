@@ -43,6 +43,7 @@ func (t *Trace) Digest() string {
 	halves(&d, t.ids)
 	d.route(t.route)
 	d.prefillRoute(t.prefillRoute)
+	d.taints(t.taints)
 	d.flush()
 	return hex.EncodeToString(d.h.Sum(nil))
 }

@@ -73,6 +73,10 @@ func (d *decoder) field(f fields, key string, r *rawRow) (p *Problem) {
 		r.prefillRank = int32(n)
 	case fDevice:
 		r.keys, p = d.uints(r.keys, key, math.MaxUint64)
+	case fRequired:
+		r.taints.Required, p = d.taintList(key)
+	case fPreferred:
+		r.taints.Preferred, p = d.taintWeights(key)
 	case fStrict:
 		n, p = d.uint(key, math.MaxUint32, "a whole number from 0 to 4294967295")
 		r.strict = uint32(n)

@@ -26,6 +26,8 @@ const (
 	fDevice
 	fPrefillWorker
 	fPrefillRank
+	fRequired
+	fPreferred
 )
 
 // rawRow is one row as written, with its buffers reused from row to row. Texts
@@ -49,6 +51,7 @@ type rawRow struct {
 	keys      []uint64 // of the device
 
 	prefillWorker, prefillRank int32
+	taints                     Taints
 }
 
 func (r *rawRow) reset() {

@@ -89,6 +89,10 @@ func fieldOf(key string) fields {
 		return fPrefillWorker
 	case "prefill_dp_rank":
 		return fPrefillRank
+	case "required_taints":
+		return fRequired
+	case "preferred_taints":
+		return fPreferred
 	}
 	return 0
 }
@@ -139,6 +143,8 @@ func (c *scanner) value(f fields, r *rawRow) bool {
 		n, ok = c.digits()
 		ok = ok && n>>32 == 0
 		r.strict = uint32(n)
+	case fRequired, fPreferred:
+		// Too rare for a reader of their own.
 	default:
 		ok = c.other()
 	}

@@ -56,14 +56,14 @@ func TestScanReach(t *testing.T) {
 // aPiece draws a part of a row: usual, odd and broken ones.
 func aPiece(t *rapid.T) string {
 	key := rapid.SampledFrom([]string{"timestamp", "created_time", "input_length", "input_tokens", "output_length", "hash_ids",
-		"output_token_ids", "session_id", "delay", "delay_ms", "request_id", "priority", "strict_priority", "policy_class", "worker_id", "dp_rank", "device_keys", "prefill_worker_id", "prefill_dp_rank", "x", "é", "tim\\u0065"}).Draw(t, "key")
+		"output_token_ids", "session_id", "delay", "delay_ms", "request_id", "priority", "strict_priority", "policy_class", "worker_id", "dp_rank", "device_keys", "prefill_worker_id", "prefill_dp_rank", "required_taints", "preferred_taints", "x", "é", "tim\\u0065"}).Draw(t, "key")
 	value := rapid.OneOf(
 		rapid.Map(rapid.Uint64(), func(n uint64) string { return strconv.FormatUint(n, 10) }),
 		rapid.Map(rapid.Int64Range(-3000000000, 5000000000), func(n int64) string { return strconv.FormatInt(n, 10) }),
 		rapid.Map(rapid.Float64(), func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }),
 		rapid.Map(rapid.SliceOfN(rapid.Uint64(), 0, 5), func(v []uint64) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ",") }),
 		rapid.Map(rapid.SliceOfN(rapid.Uint8(), 0, 9), func(v []byte) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ", ") }),
-		rapid.SampledFrom([]string{"null", "true", "false", `""`, `"a"`, `"a b"`, `"\n"`, `"é"`, "{}", `{"a":[1]}`, "-0", "0.0", "1e5", "1E+5", "01",
+		rapid.SampledFrom([]string{"null", "true", "false", `""`, `"a"`, `"a b"`, `"\n"`, `"é"`, "{}", `{"a":[1]}`, `["a"]`, `["a", "b", "a"]`, `[""]`, `{"a":1}`, `{"a": -0.5, "b":2e3}`, `{"a":1,"a":2}`, `{"a":"1"}`, "-0", "0.0", "1e5", "1E+5", "01",
 			"1.", ".5", "1e", "-", "+1", "tru", "nul", "[1,]", "[,1]", "[1 2]", "[01]", "[1.5]", "[1", "9007199254740993", "10000000000000000000", "18446744073709551615", "27670116110564327424", "[36893488147419103232]", "[184467440737095516160]", "[1,22222222222222222222]", "1e999", "-1e-999",
 			"18446744073709551616", "[18446744073709551615]", "[18446744073709551616]", "[9999999999999999999]", "[10000000000000000000]"}),
 	).Draw(t, "value")

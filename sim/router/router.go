@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"routesim/sim/router/policy"
+	"routesim/workloads"
 )
 
 // Request is what the router knows of a request while it is alive.
@@ -25,7 +26,7 @@ type Request struct {
 	Device   []uint64 // keys that the serving worker should hold on its device
 	// Taints that the worker must carry, and those it had better.
 	Required  []string
-	Preferred []Preference
+	Preferred []workloads.PreferredTaint
 
 	Refusal Refusal // why it was turned away
 

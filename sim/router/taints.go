@@ -4,13 +4,8 @@ import (
 	"slices"
 
 	"routesim/sim/fmath"
+	"routesim/workloads"
 )
-
-// Preference is a taint that a request would like its worker to carry.
-type Preference struct {
-	Taint  string
-	Weight float64 // below 0: would rather not
-}
 
 // lacks returns the first of the taints that a target does not carry, "" where
 // it carries all.
@@ -25,10 +20,10 @@ func (t *Target) lacks(required []string) string {
 
 // preference is the sum of the weights of those preferred taints that a target
 // carries.
-func (t *Target) preference(preferred []Preference) float64 {
+func (t *Target) preference(preferred []workloads.PreferredTaint) float64 {
 	sum := 0.0
 	for i := range preferred {
-		if slices.Contains(t.Taints, preferred[i].Taint) {
+		if slices.Contains(t.Taints, preferred[i].Name) {
 			sum += preferred[i].Weight
 		}
 	}
