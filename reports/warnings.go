@@ -35,6 +35,7 @@ const (
 	BusyQueue     = "waiting_most_of_the_time"
 	OutOfRange    = "timing_out_of_range"
 	CoarseBlocks  = "coarse_kv_blocks"
+	IdleTaints    = "taints_without_effect"
 )
 
 // facts is what the warnings look at.
@@ -66,6 +67,7 @@ func warnings(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary, d *D
 		{CoarseBlocks, (*facts).coarseBlocks},
 		{NoReuse, (*facts).noReuse},
 		{RouterBlind, (*facts).routerBlind},
+		{IdleTaints, (*facts).idleTaints},
 		{Unsorted, (*facts).unsorted},
 	} {
 		if text := w.text(f); text != "" {
@@ -337,6 +339,26 @@ func (f *facts) routerBlind() string {
 	}
 	return fmt.Sprintf("The router never saw any overlap, though workers held blocks of %s: it routes by load alone. Check the event delay.",
 		format.Plural(held, "request"))
+}
+
+// idleTaints says which taints of the trace nothing answers to.
+func (f *facts) idleTaints() string {
+	names := f.trace.TaintNames()
+	switch {
+	case len(names) == 0:
+		return ""
+	case f.config.Router.Live == nil || f.config.Router.Mode != router.KV:
+		return "The taints that requests of the trace require or prefer have no effect: only a live kv router looks at them (router-semantics live)."
+	}
+	for _, groups := range [][]sim.Group{f.config.Fleet, f.config.Prefill} {
+		for i := range groups {
+			names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(groups[i].Taints, name) })
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("No worker carries what requests of the trace require or prefer: %s. Give workers taints (taints).", strings.Join(names, ", "))
 }
 
 func (f *facts) unsorted() string {

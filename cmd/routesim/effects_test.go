@@ -58,6 +58,7 @@ func effects() map[string]effect {
 		"worker-kv-events":                     {nil, []string{"--no-worker-kv-events"}, false},
 		"kv-events-config":                     {nil, []string{`--kv-events-config={"enable_kv_cache_events": false}`}, false},
 		"device":                               {[]string{"--router-mode=device-aware-weighted"}, []string{"--workers=2,2@device=cpu"}, false},
+		"taints":                               {live, []string{"--workers=2,2@taints=fast+far"}, false},
 		"router-kv-events":                     {live, approximate, false},
 		"router-ttl-secs":                      {approximate, []string{"--router-ttl-secs=0.2"}, false},
 		"router-approximate-cache-policy":      {with(approximate, "--num-gpu-blocks=60"), []string{"--router-approximate-cache-policy=lru"}, false},
@@ -136,6 +137,9 @@ func effectTrace(t *testing.T, routes bool) *workloads.Trace {
 			r.HashIDs = append(r.HashIDs, uint64(100_000+i*100+k))
 		}
 		r.InputLength = int32(len(r.HashIDs)*64 - draw(60))
+		if i%4 == 1 {
+			r.Taints.Preferred = []workloads.PreferredTaint{{Name: "fast", Weight: 2}}
+		}
 		if i%3 == 0 {
 			r.SessionID = fmt.Sprint("s", i%30)
 		}

@@ -32,8 +32,10 @@ func TestRouterScenarios(t *testing.T) {
 		for _, line := range strings.Split(string(page), "\n") {
 			if strings.HasPrefix(line, "| `"+file+"` |") {
 				n++
-				if strings.Contains(line, "routes.jsonl") {
-					trace = "routes.jsonl"
+				for _, other := range []string{"routes.jsonl", "taints.jsonl"} {
+					if strings.Contains(line, other) {
+						trace = other
+					}
 				}
 			}
 		}

@@ -33,7 +33,7 @@ func (r *Run) pool(name string, groups []WorkerGroup, args []Given) ([]Modelled,
 		own := r.under(args).with(&groups[i])
 		g := Modelled{Group: sim.Group{
 			Count: groups[i].Count, Engine: own.Engine,
-			CPU: own.CPU, Silent: !own.WorkerKVEvents, EventDelayMS: own.EventDelayMS,
+			CPU: own.CPU, Taints: taintList(own.Taints), Silent: !own.WorkerKVEvents, EventDelayMS: own.EventDelayMS,
 			Transfer: own.transfer(),
 		}}
 		var err error

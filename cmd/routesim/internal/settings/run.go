@@ -67,6 +67,7 @@ type Run struct {
 	WorkerKVEvents  bool
 	EventDelayMS    float64
 	CPU             bool
+	Taints          string // joined by +, "" = none
 	EventsConfig    string // vLLM's JSON, "" = none
 	TrackingHash    string
 	TrackingKeyFile string

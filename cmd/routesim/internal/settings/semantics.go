@@ -16,6 +16,8 @@ func (s *Setting) needsLive(v Value) bool {
 	return s.LiveOnly && v.Text != def.Text
 }
 
+const whyLive = "only a live router has it (leave router-semantics out, or give live)"
+
 // chooseSemantics settles whether the run has the router of Dynamo's replay or
 // a live one. What only a live one has makes it live, unless replay was asked
 // for: then it is an error on the command line, and elsewhere a warning.
@@ -34,12 +36,14 @@ func (r *resolution) chooseSemantics() error {
 			r.goLive(s, fmt.Sprintf("%s (%s)", t.Name, c.given.Origin))
 			return r.selectPolicy(true)
 		}
-		const why = "only a live router has it (leave router-semantics out, or give live)"
 		if l := c.given.Origin.Layer; l == FromFlag || l == FromDict {
-			return c.given.problem(show(c.given.Text), fmt.Sprintf("%s under router-semantics replay: %s", t.Default, why))
+			return c.given.problem(show(c.given.Text), fmt.Sprintf("%s under router-semantics replay: %s", t.Default, whyLive))
 		}
-		r.pass(&c.given, why)
+		r.pass(&c.given, whyLive)
 		delete(r.best, t)
+	}
+	if err := r.liveGroups(s, given); err != nil {
+		return err
 	}
 	if err := r.selectPolicy(!given); err != nil || r.text(s.Name) == LiveWord {
 		return err

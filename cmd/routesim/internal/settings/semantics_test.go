@@ -72,6 +72,31 @@ func TestModesOfALiveRouter(t *testing.T) {
 	wantValue(t, r, "router-semantics", Replay, "default")
 }
 
+// TestTaintsOfAGroup: what a group of workers says by itself is held to the same
+// rule as a setting of the run.
+func TestTaintsOfAGroup(t *testing.T) {
+	r := mustResolve(t, Input{}, "--workers=2,1@taints=a+b")
+	wantValue(t, r, "router-semantics", LiveWord, "because of taints in workers (flag --workers)")
+	fleet, err := r.Run.Fleet()
+	if err != nil || len(fleet[0].Taints) != 0 || strings.Join(fleet[1].Taints, " ") != "a b" {
+		t.Errorf("fleet %+v, %v", fleet, err)
+	}
+	_, err = resolveWith(t, Input{}, "--router-semantics=replay", "--workers=2,1@taints=a")
+	wantError(t, err, "--workers: found \"2,1@taints=a\", expected workers without taints under router-semantics replay: only a live router has it (leave router-semantics out, or give live)")
+	file := writeFile(t, "c.yaml", "workers: 2,1@taints=a\n")
+	r = mustResolve(t, Input{ConfigFile: file}, "--router-semantics=replay")
+	wantWarning(t, r, file+":1: workers: taints has no effect: only a live router has it")
+	if r.Run.Router.Live != nil || len(r.Run.Workers) != 2 {
+		t.Errorf("workers %v", r.Run.Workers)
+	}
+	_, err = resolveWith(t, Input{}, "--taints=a+")
+	wantError(t, err, "--taints: found a+, expected names of letters, digits and _.:/=- joined by +, or none")
+	r = mustResolve(t, Input{}, "--workers=1,1@taints=none", "--taints=a")
+	if fleet, err = r.Run.Fleet(); err != nil || len(fleet[0].Taints) != 1 || fleet[1].Taints != nil {
+		t.Errorf("fleet %+v, %v", fleet, err)
+	}
+}
+
 // TestLoadAwareUnderBothSemantics: the preset alone makes nothing live, and
 // under live semantics it turns KV events off.
 func TestLoadAwareUnderBothSemantics(t *testing.T) {

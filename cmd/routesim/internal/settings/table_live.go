@@ -154,6 +154,11 @@ func nodeRows() []Setting {
 			Name: "device", Default: "accelerator", Kind: Choice{Words: []string{"accelerator", "cpu"}},
 			Help: "What the workers run on, for --router-mode device-aware-weighted.",
 			Ref:  func(r *Run) any { return &r.CPU },
+		}, {
+			Name: "taints", Default: None, LiveOnly: true,
+			Kind: Word{What: "names of letters, digits and _.:/=- joined by +", Hint: "NAME+NAME", Optional: true, Check: validTaints},
+			Help: "Taints of the workers, which requests may require or prefer (required_taints and preferred_taints of the trace).",
+			Ref:  func(r *Run) any { return &r.Taints },
 		},
 	}
 	for i := range rows {

@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var taintName = regexp.MustCompile(`^[A-Za-z0-9_.:/=-]+$`)
+
+// validTaints reports whether a text is a list of taints.
+func validTaints(text string) bool {
+	return !slices.ContainsFunc(strings.Split(text, "+"), func(name string) bool { return !taintName.MatchString(name) })
+}
+
+// taintList returns the taints of a text, nil for none.
+func taintList(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "+")
+}
+
+// liveFields returns a setting of one of a fleet's groups that only a live
+// router looks at, "" where there is none.
+func (s *Setting) liveFields(v Value) string {
+	if _, fleet := s.Kind.(FleetKind); !fleet || !strings.Contains(v.Text, "@") {
+		return ""
+	}
+	groups, _ := parseFleet(v.Text)
+	known := groupSettings()
+	for _, g := range groups {
+		for _, f := range g.Fields {
+			field := known[f.Name]
+			if value, _ := field.Kind.Parse(f.Text); field.needsLive(value) {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
+
+// liveGroups settles the semantics of a run whose groups of workers have
+// settings of their own that only a live router looks at, like those of the run.
+func (r *resolution) liveGroups(semantics *Setting, given bool) error {
+	for _, t := range r.table.list {
+		c, ok := r.best[t]
+		if !ok {
+			continue
+		}
+		field := t.liveFields(c.value)
+		switch l := c.given.Origin.Layer; {
+		case field == "":
+		case !given:
+			r.goLive(semantics, fmt.Sprintf("%s in %s (%s)", field, t.Name, c.given.Origin))
+			return nil
+		case l == FromFlag || l == FromDict:
+			return c.given.problem(show(c.given.Text), fmt.Sprintf("workers without %s under router-semantics replay: %s", field, whyLive))
+		default:
+			own := c.given
+			own.Text = field
+			r.pass(&own, whyLive)
+		}
+	}
+	return nil
+}
