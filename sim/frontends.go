@@ -31,9 +31,8 @@ func (s *simulation) setNow() {
 func (s *simulation) nextTimer() float64 {
 	at := min(s.restart, s.nextFault())
 	for _, g := range s.stages {
-		if g.replicas.on && g.waiting() > 0 {
-			at = min(at, g.replicas.next())
-		}
+		// Loads fade and answers grow: what a message changes depends on when it is heard.
+		at = min(at, g.replicas.next())
 		for _, r := range g.fronts {
 			at = min(at, r.NextTimer())
 		}

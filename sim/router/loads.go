@@ -38,7 +38,7 @@ type booking struct {
 	scanned       int32 // tokens generated at the last scan for expiry
 	fresh         bool  // not scanned yet
 	answer        grown
-	privateWeight float64
+	privateWeight weight
 	weightless    bool // does not count as an active request
 	lease         *prefix.Lease
 	leased        int32 // tokens generated when the lease last grew

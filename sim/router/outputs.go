@@ -10,27 +10,35 @@ import "math"
 //
 // on the request's output blocks and on the part of its prompt that no other
 // active request of the target has: the nearer the end, the less they count.
+// Weights are whole multiples of 2^-32: their sum is exact, so that it does not
+// depend on how often an answer was looked at while it grew.
 type outputs struct {
 	targets []outputTarget
 }
 
+// weight is one of blocks, in units of 2^-32 blocks.
+type weight int64
+
+const oneBlock weight = 1 << 32
+
+func weightOf(f float64) weight { return weight(math.RoundToEven(f * float64(oneBlock))) }
+
 type outputTarget struct {
 	blocks map[uint32]*sharedBlock
-	weight float64 // of all blocks
-	active int     // requests
+	weight weight // of all blocks
 }
 
 // sharedBlock is a prompt block of active requests.
 type sharedBlock struct {
 	owners int32
-	weight float64
+	weight weight
 }
 
 // grown is what a request's answer adds.
 type grown struct {
-	tokens int32   // generated when last looked at
-	blocks int64   // output blocks
-	weight float64 // of each
+	tokens int32  // generated when last looked at
+	blocks int64  // output blocks
+	weight weight // of each
 }
 
 func newOutputs(targets int) *outputs {
@@ -42,20 +50,21 @@ func newOutputs(targets int) *outputs {
 }
 
 // activeBlocks returns a target's B: the weights, rounded.
-func (o *outputs) activeBlocks(w int32) int64 { return int64(math.Floor(o.targets[w].weight + 0.5)) }
+func (o *outputs) activeBlocks(w int32) int64 {
+	return int64((o.targets[w].weight + oneBlock/2) / oneBlock)
+}
 
 // book enters a request's prompt.
 func (o *outputs) book(b *booking) {
 	t := &o.targets[b.worker]
-	t.active++
-	t.weight += float64(b.private)
-	b.privateWeight = 1
+	t.weight += oneBlock * weight(b.private)
+	b.privateWeight = oneBlock
 	for _, id := range b.blocks {
 		s := t.blocks[id]
 		if s == nil {
-			s = &sharedBlock{weight: 1}
+			s = &sharedBlock{weight: oneBlock}
 			t.blocks[id] = s
-			t.weight++
+			t.weight += oneBlock
 		}
 		s.owners++
 	}
@@ -74,19 +83,19 @@ func (o *outputs) grow(b *booking, isl, blockSize, generated int32, expected *in
 		return
 	}
 	// The weight is that of the moment of the last growth.
-	f := 1.0
+	f := oneBlock
 	if expected != nil {
 		at := max(int64(before)+1, (due-1)*int64(blockSize)+1-int64(isl))
-		f = max(0, 1-float64(at)/float64(max(1, *expected)))
+		f = weightOf(max(0, 1-float64(at)/float64(max(1, *expected))))
 	}
 	t := &o.targets[b.worker]
-	t.weight += float64(f*float64(due-held+b.answer.blocks)) - float64(b.answer.weight*float64(b.answer.blocks))
+	t.weight += f*weight(due-held+b.answer.blocks) - b.answer.weight*weight(b.answer.blocks)
 	b.answer.blocks += due - held
 	b.answer.weight = f
 	if expected == nil {
 		return
 	}
-	t.weight += float64((f - b.privateWeight) * float64(b.private))
+	t.weight += (f - b.privateWeight) * weight(b.private)
 	b.privateWeight = f
 	for i := len(b.blocks) - 1; i >= 0; i-- {
 		s := t.blocks[b.blocks[i]]
@@ -101,17 +110,13 @@ func (o *outputs) grow(b *booking, isl, blockSize, generated int32, expected *in
 // free takes out all blocks of a request.
 func (o *outputs) free(b *booking) {
 	t := &o.targets[b.worker]
-	t.active--
-	t.weight -= float64(b.answer.weight*float64(b.answer.blocks)) + float64(b.privateWeight*float64(b.private))
+	t.weight -= b.answer.weight*weight(b.answer.blocks) + b.privateWeight*weight(b.private)
 	for _, id := range b.blocks {
 		s := t.blocks[id]
 		if s.owners--; s.owners == 0 {
 			t.weight -= s.weight
 			delete(t.blocks, id)
 		}
-	}
-	if t.active == 0 {
-		t.weight = 0 // no rounding is left over
 	}
 	b.answer = grown{}
 }

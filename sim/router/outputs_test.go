@@ -25,7 +25,7 @@ func TestOutputVector(t *testing.T) {
 		}
 		// Nine tokens and four more need a fourth block of four: f = 1 - 4/8.
 		o.grow(a, 9, 4, 4, &osl)
-		if w := o.targets[0].weight; w != c.weight || o.activeBlocks(0) != c.blocks {
+		if w := float64(o.targets[0].weight) / float64(oneBlock); w != c.weight || o.activeBlocks(0) != c.blocks {
 			t.Errorf("shared %v: weight %v, reported %d, expected %v and %d", c.shared, w, o.activeBlocks(0), c.weight, c.blocks)
 		}
 	}
@@ -109,7 +109,7 @@ func TestOutputsAgainstTokenByToken(t *testing.T) {
 					}
 				}
 			}
-			if got := o.targets[0].weight; math.Abs(got-want) > 1e-9 {
+			if got := float64(o.targets[0].weight) / float64(oneBlock); math.Abs(got-want) > 1e-7 {
 				t.Fatalf("weight %v, expected %v", got, want)
 			}
 		}
