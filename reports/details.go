@@ -27,6 +27,7 @@ type Details struct {
 	DecisionDigest  string     `json:"decision_digest"`
 	TokenTimeDigest string     `json:"token_time_digest"`
 	Rejected        int64      `json:"rejected_requests"`
+	Cancelled       int64      `json:"cancelled_requests,omitempty"`
 	Unfinished      int64      `json:"unfinished_requests"`
 	Stopped         bool       `json:"stopped_early"`
 	Preemptions     int64      `json:"preemptions"`
@@ -171,11 +172,14 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 	}
 	d.QueueWait = statsMS(metrics.Exact(waits))
 	for i := range r.Requests {
-		if q := r.Requests[i].Status; q == sim.Rejected || q == sim.Failed {
+		switch r.Requests[i].Status {
+		case sim.Rejected, sim.Failed:
 			d.Rejected++
+		case sim.Cancelled:
+			d.Cancelled++
 		}
 	}
-	d.Unfinished = s.Requests - s.Completed - d.Rejected
+	d.Unfinished = s.Requests - s.Completed - d.Rejected - d.Cancelled
 	for i := range r.Workers {
 		d.Preemptions += r.Workers[i].Preemptions
 		d.Evictions += r.Workers[i].Evictions

@@ -153,7 +153,7 @@ func (f *facts) overload() string {
 	waiting := int64(0)
 	for i := range f.result.Requests {
 		q := &f.result.Requests[i]
-		if q.Arrival < last && q.Status != sim.Rejected && !(q.FirstAdmit <= last) {
+		if q.Arrival < last && q.Status != sim.Rejected && q.Status != sim.Cancelled && !(q.FirstAdmit <= last) {
 			waiting++
 		}
 	}

@@ -65,8 +65,10 @@ type Config struct {
 	// with ResetStates their index of KV events too.
 	RestartAtMS *float64
 	ResetStates bool
-	// Faults take workers away for a time.
-	Faults []Fault
+	// Faults are what goes wrong with workers and single requests, Clients with
+	// requests in general.
+	Faults  []Fault
+	Clients Clients
 	// ExpectedOutput gives every request its recorded answer length as the
 	// expected one.
 	ExpectedOutput bool

@@ -18,7 +18,7 @@ type driver struct {
 
 	first  []int32 // rows of the first turns: by arrival (open loop) or in file order
 	cursor int
-	turns  readyHeap // released by an event: later turns, and closed-loop starts
+	turns  heap[ready, *ready] // released by an event: later turns, and closed-loop starts
 	closed bool
 }
 
@@ -104,6 +104,12 @@ func (d *driver) next() float64 {
 	return at
 }
 
+// knows reports whether the time at which a row becomes ready depends on nothing
+// but the trace.
+func (d *driver) knows(row int32) bool {
+	return !d.closed && d.trace.Prev(int(row)) == workloads.NoRow
+}
+
 func (d *driver) readyAt(row int32) float64 {
 	return (d.trace.Arrival(int(row)) - d.base) / d.speed
 }
@@ -168,44 +174,4 @@ func (a *ready) before(b *ready) bool {
 		return a.session < b.session
 	}
 	return a.turn < b.turn
-}
-
-// readyHeap is a binary heap with the earliest turn at its root.
-type readyHeap []ready
-
-func (h *readyHeap) push(r ready) {
-	s := append(*h, r)
-	for i := len(s) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !s[i].before(&s[up]) {
-			break
-		}
-		s[i], s[up] = s[up], s[i]
-		i = up
-	}
-	*h = s
-}
-
-func (h *readyHeap) pop() ready {
-	s := *h
-	top := s[0]
-	last := len(s) - 1
-	s[0] = s[last]
-	s = s[:last]
-	for i := 0; ; {
-		next := 2*i + 1
-		if next >= len(s) {
-			break
-		}
-		if next+1 < len(s) && s[next+1].before(&s[next]) {
-			next++
-		}
-		if !s[next].before(&s[i]) {
-			break
-		}
-		s[i], s[next] = s[next], s[i]
-		i = next
-	}
-	*h = s
-	return top
 }

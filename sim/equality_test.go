@@ -41,6 +41,8 @@ func fixedParts(r *Result) (b []byte) {
 	put(r.Finished)
 	put(r.Workers)
 	put([]int64{r.LostBatches, r.LostBookings, int64(r.RestartedMS)})
+	put(r.Cancelled)
+	put(r.Crashed)
 	put(r.Prefill)
 	put(r.Handoffs)
 	put([]float64{r.DurationMS, r.EndMS, r.WorkerSeconds, r.PrefillWorkerSeconds})
@@ -66,7 +68,7 @@ func TestFixedPartsHoldEveryField(t *testing.T) {
 		"Requests", "Routed", "Finished", "Workers", "DurationMS", "EndMS", "WorkerSeconds",
 		"CommittedPrefillTokens", "Released", "Gaps", "GroupGaps", "QueuePeak", "TokenDigest", "Stopped",
 		"OverLength", "TokenTimes", "AdmissionLog", "Prefill", "Handoffs", "PrefillWorkerSeconds", "Counters",
-		"LostBatches", "LostBookings", "RestartedMS",
+		"LostBatches", "LostBookings", "RestartedMS", "Cancelled", "Crashed",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Result]()) {
 		if !slices.Contains(known, f.Name) {

@@ -6,57 +6,78 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"routesim/sim/engine"
-	"routesim/sim/router"
 )
 
-// FaultKind is what happens to a worker.
+// FaultKind is what goes wrong.
 type FaultKind uint8
 
 // The faults.
 const (
-	Crash FaultKind = iota // its requests fail and its cache is lost
-	Drain                  // it gets no more requests and finishes those it has
+	Crash  FaultKind = iota // the worker's requests fail and its cache is lost
+	Drain                   // the worker gets no more requests and finishes those it has
+	Slow                    // the worker's passes take Factor times as long
+	Cancel                  // the client of a request leaves
 )
 
-// Fault is a time during which a worker is not there.
+// String returns the name of the kind in a list of faults.
+func (k FaultKind) String() string { return [...]string{"crash", "drain", "slow", "cancel"}[k] }
+
+// Fault is something that goes wrong, for a time or for good.
 type Fault struct {
 	Kind     FaultKind
-	Worker   int32
-	From, To float64 // ms; To is +Inf where it does not come back
+	Worker   int32   // of all but Cancel
+	From, To float64 // ms; To is +Inf where it is for good
+	Factor   float64 // of Slow
+	Request  int32   // row of the trace, of Cancel
 }
 
 // FaultForm describes a list of faults in words.
-const FaultForm = "crash:WORKER@FROM-TO or drain:WORKER@FROM-TO in ms, or @FROM alone, separated by commas"
+const FaultForm = "crash:WORKER@FROM-TO, drain:WORKER@FROM-TO, slow:WORKERxFACTOR@FROM-TO or cancel:REQUEST@FROM in ms, -TO left out for good, separated by commas"
 
 // ParseFaults reads a list such as crash:2@5000-8000,drain:0@2000.
 func ParseFaults(text string) ([]Fault, error) {
 	var list []Fault
 	for _, part := range strings.Split(text, ",") {
-		kind, rest, ok := strings.Cut(strings.TrimSpace(part), ":")
-		worker, span, ok2 := strings.Cut(rest, "@")
-		from, to, ends := strings.Cut(span, "-")
-		f := Fault{To: math.Inf(1)}
-		switch kind {
-		case "crash":
-		case "drain":
-			f.Kind = Drain
-		default:
-			ok = false
-		}
-		n, err := strconv.ParseUint(worker, 10, 31)
-		f.Worker = int32(n)
-		good := ok && ok2 && err == nil && timeOf(from, &f.From)
-		if ends {
-			good = good && timeOf(to, &f.To)
-		}
-		if !good || f.To <= f.From {
+		f, ok := parseFault(strings.TrimSpace(part))
+		if !ok {
 			return nil, fmt.Errorf("found %q, expected %s", part, FaultForm)
 		}
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+func parseFault(text string) (f Fault, ok bool) {
+	kind, rest, ok := strings.Cut(text, ":")
+	whom, span, ok2 := strings.Cut(rest, "@")
+	from, to, ends := strings.Cut(span, "-")
+	if !ok || !ok2 || !timeOf(from, &f.From) {
+		return f, false
+	}
+	f.To = math.Inf(1)
+	if ends && (!timeOf(to, &f.To) || f.To <= f.From) {
+		return f, false
+	}
+	number := &f.Worker
+	switch kind {
+	case Crash.String():
+	case Drain.String():
+		f.Kind = Drain
+	case Slow.String():
+		var factor string
+		f.Kind = Slow
+		if whom, factor, ok = strings.Cut(whom, "x"); !ok || !factorOf(factor, &f.Factor) {
+			return f, false
+		}
+	case Cancel.String():
+		f.Kind, number = Cancel, &f.Request
+		ok = !ends
+	default:
+		return f, false
+	}
+	n, err := strconv.ParseUint(whom, 10, 31)
+	*number = int32(n)
+	return f, ok && err == nil
 }
 
 func timeOf(text string, to *float64) bool {
@@ -65,19 +86,54 @@ func timeOf(text string, to *float64) bool {
 	return err == nil && v >= 0 && v <= endOfTime
 }
 
+// mostSlow bounds the factor of a slow worker.
+const mostSlow = 1e6
+
+func factorOf(text string, to *float64) bool {
+	v, err := strconv.ParseFloat(text, 64)
+	*to = v
+	return err == nil && v > 0 && v <= mostSlow
+}
+
 // checkFaults refuses faults of workers that do not exist.
 func (c *Config) checkFaults() error {
+	if (len(c.Faults) > 0 || c.Clients.leave()) && c.Router.Live == nil {
+		return fmt.Errorf("faults: found faults or clients that leave under replay semantics, expected live ones")
+	}
+	if (len(c.Faults) > 0 || c.Clients.leave()) && c.Disaggregated() {
+		return fmt.Errorf("faults: found some in disaggregated serving, expected none there")
+	}
 	for _, f := range c.Faults {
-		switch {
-		case int(f.Worker) >= c.Workers():
+		if f.Kind != Cancel && int(f.Worker) >= c.Workers() {
 			return fmt.Errorf("faults: found worker %d, expected 0 to %d", f.Worker, c.Workers()-1)
-		case c.Disaggregated():
-			return fmt.Errorf("faults: found some in disaggregated serving, expected none there")
-		case c.Router.Live == nil:
-			return fmt.Errorf("faults: found some under replay semantics, expected live ones")
+		}
+	}
+	return c.Clients.validate()
+}
+
+// checkCancels refuses cancellations of requests that do not exist or that, as
+// far as their arrival is known beforehand, have not arrived by then.
+func (s *simulation) checkCancels() error {
+	for i := range s.cfg.Faults {
+		f := &s.cfg.Faults[i]
+		switch {
+		case f.Kind != Cancel:
+		case int(f.Request) >= s.trace.Len():
+			return fmt.Errorf("faults: found request %d, expected a row of the trace, 0 to %d", f.Request, s.trace.Len()-1)
+		case s.driver.knows(f.Request) && f.From <= s.driver.readyAt(f.Request):
+			return f.early(s.driver.readyAt(f.Request))
 		}
 	}
 	return nil
+}
+
+// early is the error for a cancellation before its request arrived.
+func (f *Fault) early(arrival float64) error {
+	when := ""
+	if !math.IsNaN(arrival) {
+		when = fmt.Sprintf(" at %v ms", arrival)
+	}
+	return fmt.Errorf("faults: found cancel:%d@%v, expected a time after the arrival of request %d%s", f.Request, f.From, f.Request, when)
 }
 
 // faultEvent is the beginning or the end of a fault.
@@ -108,117 +164,14 @@ func (c *Config) faultEvents() (list []faultEvent) {
 	return list
 }
 
-// nextFault returns when the next fault begins or ends, +Inf for never.
-func (s *simulation) nextFault() float64 {
-	if len(s.faults) == 0 {
-		return math.Inf(1)
-	}
-	return s.faults[0].at
-}
-
-// strike lets the faults that are due begin and end.
-func (s *simulation) strike() {
-	due := false
-	for len(s.faults) > 0 && s.faults[0].at <= s.now {
-		e := s.faults[0]
-		s.faults = s.faults[1:]
-		due = true
-		s.hear(s.now)
-		for i := range s.workers {
-			if s.workerOf(i) != e.fault.Worker {
-				continue
-			}
-			for _, r := range s.fronts {
-				r.SetAbsent(int32(i), !e.back)
-			}
-			if e.fault.Kind == Crash && !e.back {
-				s.crash(i)
-			}
+// slowness returns how many times as long a worker's passes take that start at
+// now: the product of what slows it down.
+func (c *Config) slowness(worker int32, now float64) float64 {
+	factor := 1.0
+	for i := range c.Faults {
+		if f := &c.Faults[i]; f.Kind == Slow && f.Worker == worker && f.From <= now && now < f.To {
+			factor *= f.Factor
 		}
 	}
-	if due {
-		s.drainAll()
-	}
-}
-
-// workerOf returns the worker that a rank belongs to.
-func (s *simulation) workerOf(rank int) int32 {
-	if s.ranks == nil {
-		return int32(rank)
-	}
-	return s.ranks[rank].worker
-}
-
-// crash fails every request of a rank and puts an empty engine in its place.
-func (s *simulation) crash(i int) {
-	old := s.workers[i]
-	old.StopAt(s.now)
-	var lost []*request
-	old.Each(func(q *engine.Seq) { lost = append(lost, s.live[q.Tag]) })
-	if !s.idle(i) {
-		// The pass under way has let go of what it would have finished.
-		for _, sig := range old.Signals() {
-			if sig.Kind != engine.FirstToken {
-				lost = append(lost, s.live[sig.Seq.Tag])
-			}
-		}
-	}
-	for _, q := range lost {
-		q.seq.Generated = old.GeneratedBy(&q.seq, s.now, true)
-	}
-	old.Idle(s.now)
-	s.retire(i, old)
-	s.ends[i] = math.Inf(1)
-	s.ready[i>>6] &^= 1 << (i & 63)
-	w := s.newWorker(&s.groups[s.extra[i].group], i, s.sampler)
-	w.Events = old.Events.Renew(w.Events)
-	s.workers[i] = w
-	for _, r := range s.fronts {
-		r.Purge(int32(i))
-	}
-	for _, q := range lost {
-		s.fail(q)
-	}
-}
-
-// fail ends a request whose worker crashed.
-func (s *simulation) fail(q *request) {
-	r := &s.res.Requests[q.seq.Row]
-	r.Status, r.Refusal, r.Terminal, r.OutputTokens = Rejected, router.WorkerLost, s.now, q.seq.Generated
-	s.noteAdmissions(&q.seq)
-	s.res.Finished = append(s.res.Finished, q.seq.Row)
-	q.router.Free(&q.req)
-	s.tell(s.now, q.router, &q.req, router.SyncFree)
-	s.leave(q, false)
-}
-
-// retire keeps the totals of an engine that is gone.
-func (s *simulation) retire(i int, w *engine.Worker) {
-	if s.gone == nil {
-		s.gone = make([][]*engine.Worker, len(s.workers))
-	}
-	s.gone[i] = append(s.gone[i], w)
-}
-
-// addGone adds the totals of a rank's earlier engines to those of its last.
-func (s *simulation) addGone(i int, st engine.Stats) engine.Stats {
-	if s.gone == nil {
-		return st
-	}
-	for _, w := range s.gone[i] {
-		o := w.Stats(s.now)
-		st.OutputTokens += o.OutputTokens
-		st.PrefillTokens += o.PrefillTokens
-		st.Committed += o.Committed
-		st.Passes += o.Passes
-		st.OutOfRange += o.OutOfRange
-		st.Preemptions += o.Preemptions
-		st.Evictions += o.Evictions
-		st.BusyMS += o.BusyMS
-		st.BlockMS += o.BlockMS
-		st.PeakBlocks = max(st.PeakBlocks, o.PeakBlocks)
-		st.PeakRunning = max(st.PeakRunning, o.PeakRunning)
-		st.PeakWaiting = max(st.PeakWaiting, o.PeakWaiting)
-	}
-	return st
+	return factor
 }

@@ -29,7 +29,7 @@ func (s *simulation) setNow() {
 
 // nextTimer returns when a router has to be looked at though nothing happens.
 func (s *simulation) nextTimer() float64 {
-	at := min(s.restart, s.nextFault())
+	at := min(s.restart, s.nextFault(), s.nextHangup())
 	for _, g := range s.stages {
 		// Loads fade and answers grow: what a message changes depends on when it is heard.
 		at = min(at, g.replicas.next())

@@ -62,14 +62,7 @@ func drawLive(t *rapid.T, c *Config) {
 	c.ReplicaSync = chance(t, "sync", 50)
 	c.ReplicaSyncDelayMS = oneOf(t, "sync delay", 0.0, 5, 100)
 	c.EventLoss = oneOf(t, "loss", 0.0, 0, 0.3, 1)
-	for range oneOf(t, "faults", 0, 0, 1, 3) {
-		x := Fault{Kind: oneOf(t, "fault", Crash, Drain), Worker: int32(rapid.IntRange(0, c.Workers()-1).Draw(t, "struck")), To: math.Inf(1)}
-		x.From = oneOf(t, "from", 0.0, 5, 16.5, 40, 123)
-		if chance(t, "comes back", 60) {
-			x.To = x.From + oneOf(t, "away", 1.0, 30, 200)
-		}
-		c.Faults = append(c.Faults, x)
-	}
+	drawFaults(t, c)
 	if chance(t, "restart", 20) {
 		at := oneOf(t, "restart at", 0.0, 10, 123)
 		c.RestartAtMS, c.ResetStates = &at, chance(t, "reset", 50)
@@ -80,10 +73,12 @@ func drawLive(t *rapid.T, c *Config) {
 // turned away, no load is left, the run repeats, and the fast path changes
 // nothing.
 func TestLiveRunsEndClean(t *testing.T) {
-	placed, refused := 0, 0
+	placed, refused, cancelled := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
+		drawOtherEngine(t, s)
 		drawLive(t, &s.cfg)
+		drawCancels(t, s)
 		plain, plainErr := s.run(t, func(c *Config) { c.Plain = true })
 		fast, err := s.run(t, nil)
 		if (err == nil) != (plainErr == nil) {
@@ -93,7 +88,7 @@ func TestLiveRunsEndClean(t *testing.T) {
 			return
 		}
 		if !slices.Equal(fixedParts(plain), fixedParts(fast)) {
-			t.Fatal("the fast path gives another result")
+			t.Fatalf("the fast path gives another result: %s", sameResults(plain, fast))
 		}
 		c := s.cfg
 		run, err := newSimulation(s.trace(t), &c)
@@ -110,10 +105,13 @@ func TestLiveRunsEndClean(t *testing.T) {
 				t.Fatalf("router %d keeps load or requests after the run: idle %v, %d waiting; mode %v, %+v, faults %v, frontends %d", i, r.Idle(), r.Waiting(), c.Router.Mode, *c.Router.Live, c.Faults, c.Frontends)
 			}
 		}
+		checkLeftovers(t, run)
 		for i := range run.res.Requests {
 			q := &run.res.Requests[i]
 			switch {
 			case run.res.Stopped:
+			case q.Status == Cancelled:
+				cancelled++
 			case q.Refusal != router.Accepted:
 				refused++
 				if q.Status != Rejected || (q.Worker >= 0) != (q.Refusal == router.WorkerLost) {
@@ -126,8 +124,8 @@ func TestLiveRunsEndClean(t *testing.T) {
 			}
 		}
 	})
-	if placed == 0 || refused == 0 {
-		t.Errorf("%d requests placed and %d turned away, expected some of both", placed, refused)
+	if placed == 0 || refused == 0 || cancelled == 0 {
+		t.Errorf("%d requests placed, %d turned away and %d cancelled, expected some of each", placed, refused, cancelled)
 	}
 }
 
@@ -274,54 +272,6 @@ func TestClairvoyantBeatsBlindChoice(t *testing.T) {
 	}
 }
 
-// TestWorkersGo: while all workers are away requests are turned away and counted,
-// later ones are served; a crash fails what runs, draining lets it finish.
-func TestWorkersGo(t *testing.T) {
-	for _, kind := range []FaultKind{Crash, Drain} {
-		s := burst(100, 2, 640, 40, 100)
-		s.cfg.Fleet[0].Timing = drawnFixed(t, 50, 10)
-		s.cfg.Faults = []Fault{{kind, 0, 3000, 6000}, {kind, 1, 3000, 6000}}
-		r := s.mustRun(t, nil)
-		completed, lost, away := 0, 0, 0
-		for i := range r.Requests {
-			q := &r.Requests[i]
-			gone := q.Arrival >= 3000 && q.Arrival < 6000
-			switch {
-			case q.Status == Completed:
-				completed++
-			case q.Refusal == router.WorkerLost:
-				lost++
-			case q.Refusal == router.NoEndpoint:
-				away++
-			}
-			if gone != (q.Refusal == router.NoEndpoint) {
-				t.Errorf("kind %v: request at %v ms: %v", kind, q.Arrival, q.Refusal)
-			}
-		}
-		if away != 30 || completed+lost+away != 100 || (lost > 0) != (kind == Crash) {
-			t.Errorf("kind %v: %d completed, %d lost, %d turned away", kind, completed, lost, away)
-		}
-	}
-}
-
-// TestACrashEmptiesTheCache: the worker comes back without blocks, and the
-// router knows.
-func TestACrashEmptiesTheCache(t *testing.T) {
-	s := burst(20, 1, 640, 2, 1000)
-	for i := range s.rows {
-		s.rows[i].HashIDs = s.rows[0].HashIDs
-	}
-	s.cfg.Faults = []Fault{{Crash, 0, 9500, 9600}}
-	r := s.mustRun(t, nil)
-	for i := range r.Requests {
-		q := &r.Requests[i]
-		warm := i > 0 && i != 10
-		if (q.Decision.Overlap > 0) != warm || (q.FirstReused > 0) != warm {
-			t.Errorf("request %d: believed %v blocks, reused %d tokens, expected some: %v", i, q.Decision.Overlap, q.FirstReused, warm)
-		}
-	}
-}
-
 func drawnFixed(t *testing.T, prefill, decode float64) models.StepModel {
 	t.Helper()
 	m, err := models.NewFixed(prefill, decode, models.TimingOptions{CapacityTokens: 1 << 20, SpeedupRatio: 1, DecodeSpeedupRatio: 1})
@@ -329,16 +279,4 @@ func drawnFixed(t *testing.T, prefill, decode float64) models.StepModel {
 		t.Fatal(err)
 	}
 	return m
-}
-
-func TestParseFaults(t *testing.T) {
-	got, err := ParseFaults("crash:2@5000-8000.5, drain:0@20")
-	if want := []Fault{{Crash, 2, 5000, 8000.5}, {Drain, 0, 20, math.Inf(1)}}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
-	}
-	for _, text := range []string{"", "crash", "crash:1", "crash:@5", "crash:-1@5", "halt:1@5", "crash:1@5-5", "crash:1@x", "crash:1@NaN", "crash:1@5-", "crash:1@1,", "crash:1@1e300"} {
-		if list, err := ParseFaults(text); err == nil {
-			t.Errorf("%q: %v, expected an error", text, list)
-		}
-	}
 }

@@ -18,6 +18,9 @@ func (s *simulation) arrive(row int32, at float64) {
 	s.hear(s.now)
 	s.deliverSync(s.now)
 	q.router = s.fronts[s.frontend()]
+	if s.leaving {
+		s.expectHangups(q)
+	}
 	c, ok := q.router.Arrive(&q.req, s.now, s.forced(row))
 	switch {
 	case ok:

@@ -14,13 +14,14 @@ type Status uint8
 const (
 	Unfinished Status = iota // still under way, or never released, when the run stopped
 	Completed
-	Rejected // by the engine, whose pool or context the prompt can never fit, or by the router
-	Failed   // on the way to a decode worker, which can never hold the prompt
+	Rejected  // by the engine, whose pool or context the prompt can never fit, or by the router
+	Failed    // on the way to a decode worker, which can never hold the prompt
+	Cancelled // its client left
 )
 
 // String returns the oracle's name of the status.
 func (s Status) String() string {
-	return [...]string{"unfinished", "completed", "rejected", "failed"}[s]
+	return [...]string{"unfinished", "completed", "rejected", "failed", "canceled"}[s]
 }
 
 // Request is what happened to one request. Times are in ms of virtual time;
@@ -151,6 +152,9 @@ type Result struct {
 
 	// Counters are what the router's decisions had to go by; zero in round-robin mode.
 	Counters router.Counters
+
+	Cancelled Cancellations
+	Crashed   Waste // work that was lost with crashed workers; Blocks are all that they held
 
 	LostBatches  int64   // of KV events
 	LostBookings int64   // by a restart of the routers

@@ -28,10 +28,12 @@ type simulation struct {
 	stage            // the workers that generate, and their routers
 	stages  []*stage // all: with pools the prefill one comes first
 
-	nextFront int                // where the next request arrives
-	timed     bool               // routers have timers
-	restart   float64            // ms, when the routers restart, +Inf = never
-	faults    []faultEvent       // to come, by time
+	nextFront int          // where the next request arrives
+	timed     bool         // routers have timers
+	restart   float64      // ms, when the routers restart, +Inf = never
+	faults    []faultEvent // to come, by time
+	leaving   bool         // clients may leave
+	hangups   heap[hangup, *hangup]
 	gone      [][]*engine.Worker // by rank: engines that crashed
 	failed    error              // of a router; ends the run
 
@@ -53,12 +55,15 @@ type request struct {
 	req    router.Request
 	router *router.Router // that it arrived at
 	hand   *handoff       // nil unless prefill and decode are apart
+	gone   bool           // it was cancelled, and its worker has yet to let go of it
 }
 
-// workerTotals are what the engine does not count of its worker.
+// workerTotals are what the engine does not know of its worker.
 type workerTotals struct {
 	group           int // of the fleet
 	requests, input int64
+	away            int        // faults that keep it from taking requests
+	leaving         []*request // cancelled ones that it has yet to let go of
 }
 
 // Run replays the trace under the configuration. It returns an error for a
@@ -89,7 +94,10 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	}
 	s := &simulation{
 		cfg: c, trace: t, prompts: p, driver: d, res: newResult(t, c.Ranks(), c),
-		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(),
+		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(), leaving: c.Clients.leave(),
+	}
+	if err := s.checkCancels(); err != nil {
+		return nil, err
 	}
 	if c.RestartAtMS != nil {
 		s.restart = *c.RestartAtMS
@@ -152,7 +160,7 @@ func (s *simulation) run(ctx context.Context) error {
 		if s.failed != nil {
 			return s.failed
 		}
-		if s.timed && (!math.IsInf(at, 1) || s.waiting() > 0) {
+		if s.timed && (!math.IsInf(at, 1) || s.waiting() > 0 && s.stuck == nil) {
 			at = min(at, s.nextTimer())
 		}
 		if math.IsInf(at, 1) {
@@ -211,6 +219,9 @@ func (s *simulation) passEnded(w int) {
 		s.deliver(i)
 	}
 	for i := first; i < first+n; i++ {
+		if len(s.extra[i].leaving) > 0 {
+			s.takeOut(i)
+		}
 		s.settle(i, s.now)
 	}
 }
@@ -219,6 +230,9 @@ func (s *simulation) passEnded(w int) {
 func (s *simulation) deliver(w int) {
 	for _, sig := range s.workers[w].Signals() {
 		q := s.live[sig.Seq.Tag]
+		if q.gone {
+			continue
+		}
 		if sig.Kind == engine.FirstToken {
 			s.res.Requests[sig.Seq.Row].FirstToken = s.now
 			q.router.PrefillDone(&q.req)
@@ -250,7 +264,7 @@ func (s *simulation) leave(q *request, completed bool) {
 	} else {
 		s.driver.ended(row, s.now)
 	}
-	if q.hand == nil {
+	if q.hand == nil && !q.gone {
 		s.spare = append(s.spare, q.seq.Tag)
 	}
 	s.done++
@@ -270,6 +284,7 @@ func (s *simulation) newRequest(row int32) *request {
 		s.live = append(s.live, &request{})
 	}
 	q := s.live[tag]
+	q.gone = false
 	isl := s.prompts.length(int(row))
 	q.seq.Reset(row, isl, s.trace.OutputTokens(int(row)))
 	q.seq.Tag = tag

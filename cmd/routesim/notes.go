@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports/format"
@@ -29,9 +30,7 @@ func routerNotes(res *sim.Result) (notes []string) {
 			notes = append(notes, fmt.Sprintf("The router turned %s away: %s.", format.Plural(n, "request"), why))
 		}
 	}
-	if n := refused[router.WorkerLost]; n > 0 {
-		notes = append(notes, fmt.Sprintf("%s failed with a crashed worker (faults); the latencies leave them out.", format.Plural(n, "request")))
-	}
+	notes = append(notes, faultNotes(res)...)
 	if n := res.Counters.Expired; n > 0 {
 		notes = append(notes, fmt.Sprintf("The router took %s for dead that was still alive: no token between two scans (active-request-expiry-secs).", format.Plural(n, "request")))
 	}
@@ -42,4 +41,38 @@ func routerNotes(res *sim.Result) (notes []string) {
 		notes = append(notes, fmt.Sprintf("The restart at %s lost %s.", format.Duration(res.RestartedMS), format.Plural(n, "booking")))
 	}
 	return notes
+}
+
+// faultNotes tells what was lost with crashed workers and clients that left.
+func faultNotes(res *sim.Result) (notes []string) {
+	lost := int64(0)
+	for i := range res.Requests {
+		if res.Requests[i].Refusal == router.WorkerLost {
+			lost++
+		}
+	}
+	if w := &res.Crashed; lost > 0 || w.Blocks > 0 {
+		notes = append(notes, fmt.Sprintf("%s failed with a crashed worker (faults); the latencies leave them out. Lost: %s.", format.Plural(lost, "request"), wasted(w)))
+	}
+	c := &res.Cancelled
+	if n := c.Total(); n > 0 {
+		var where []string
+		for phase, k := range c.ByPhase {
+			if k > 0 {
+				where = append(where, fmt.Sprintf("%s %s", format.Count(k), sim.Phase(phase)))
+			}
+		}
+		notes = append(notes, fmt.Sprintf("%s cancelled: %s; the latencies leave them out. Lost: %s (blocks given back; complete ones stay cached).",
+			format.Plural(n, "request"), strings.Join(where, ", "), wasted(&c.Waste)))
+	}
+	if c.Late > 0 {
+		notes = append(notes, fmt.Sprintf("Too late, the request had ended: %s of faults.", format.Plural(c.Late, "cancellation")))
+	}
+	return notes
+}
+
+// wasted says how much work was lost.
+func wasted(w *sim.Waste) string {
+	return fmt.Sprintf("%s, %s, %s",
+		format.Plural(w.PromptTokens, "computed prompt token"), format.Plural(w.OutputTokens, "generated token"), format.Plural(w.Blocks, "KV block"))
 }

@@ -55,7 +55,7 @@ func identity() []Column[Request] {
 		integers("turn_index", "", "Turn of the session, from 0.", func(r *Request) (int64, bool) {
 			return int64(r.trace.Turn(r.row)), r.trace.MultiTurn()
 		}),
-		labels("terminal_status", "", "How the request ended: completed, rejected, or unfinished when the run stopped.",
+		labels("terminal_status", "", "How the request ended: completed, rejected, canceled by its client, or unfinished when the run stopped.",
 			func(r *Request) string { return r.q.Status.String() }),
 		integers("routing_order", "", "Position among all routed requests, from 0.", func(r *Request) (int64, bool) { return r.decided(r.q.Order) }),
 		integers("decode_worker_idx", "", "Worker that served the request.", func(r *Request) (int64, bool) { return r.decided(r.q.Worker) }),

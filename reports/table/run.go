@@ -99,10 +99,11 @@ func (p *page) latencies(s *reports.Summary) {
 
 func (p *page) counts(s *reports.Summary) {
 	d := &s.Routesim
-	p.flow([]string{
-		"completed " + format.Count(s.Completed), "rejected " + format.Count(d.Rejected),
-		"unfinished " + format.Count(d.Unfinished), "preempted " + format.Count(d.Preemptions),
-	})
+	counts := []string{"completed " + format.Count(s.Completed), "rejected " + format.Count(d.Rejected)}
+	if d.Cancelled > 0 {
+		counts = append(counts, "cancelled "+format.Count(d.Cancelled))
+	}
+	p.flow(append(counts, "unfinished "+format.Count(d.Unfinished), "preempted "+format.Count(d.Preemptions)))
 	rates := []string{"output " + format.Sig(s.OutputRate) + " tok/s", "input " + format.Sig(s.InputRate) + " tok/s"}
 	if g := s.Goodput; g != nil {
 		share := math.NaN()

@@ -20,10 +20,25 @@ func (w *Worker) GeneratedBy(s *Seq, now float64, ended bool) int32 {
 		planned := w.log[w.plan.first-w.logBase-1:]
 		return s.Generated + int32(sort.Search(len(planned), func(i int) bool { return !over(planned[i]) }))
 	}
+	if w.drafts != nil {
+		return s.Generated - w.burstUnder(s, over)
+	}
 	if n := len(w.log); n > 0 && s.Generated > 0 && s.lastPass == w.passNo && !over(w.log[n-1]) {
 		return s.Generated - 1 // by the pass under way
 	}
 	return s.Generated
+}
+
+// burstUnder returns the tokens of a request's burst in the pass under way.
+func (w *Worker) burstUnder(s *Seq, over func(end float64) bool) int32 {
+	if n := len(w.log); n > 0 && !over(w.log[n-1]) {
+		for _, b := range w.bursts {
+			if b.seq == s {
+				return b.n
+			}
+		}
+	}
+	return 0
 }
 
 // Used returns the KV blocks in use after the last pass that was decided.

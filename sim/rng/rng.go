@@ -17,6 +17,9 @@ const (
 	First   Purpose = 4 // random and power-of-two: the worker drawn first
 	Second  Purpose = 5 // power-of-two: the one it is compared with
 	Loss    Purpose = 6 // of a worker's batch of KV events
+	// Whether the client of a request leaves, and when.
+	Cancel      Purpose = 7
+	CancelAfter Purpose = 8
 )
 
 // Draw returns 64 random bits for (seed, request, purpose). The mixing is the

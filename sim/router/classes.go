@@ -308,10 +308,7 @@ func (r *Router) take(i int, h *queue) waiter {
 	k := &r.classes
 	c := &k.list[i]
 	w := h.pop()
-	k.waiting--
-	c.requests--
-	c.tokens -= int64(w.req.ISL)
-	c.cached -= w.cached
+	k.out(c, &w)
 	k.cursor = (i + 1) % len(k.list)
 	c.deficit = max(0, c.deficit-w.cost)
 	if !c.waits() {
@@ -320,4 +317,32 @@ func (r *Router) take(i int, h *queue) waiter {
 		k.carry = i
 	}
 	return w
+}
+
+// out counts a waiter off that left its class.
+func (k *classes) out(c *class, w *waiter) {
+	k.waiting--
+	c.requests--
+	c.tokens -= int64(w.req.ISL)
+	c.cached -= w.cached
+}
+
+// Withdraw takes a request out of the queue that waits there and was cancelled.
+func (r *Router) Withdraw(q *Request) {
+	k := &r.classes
+	for i := range k.list {
+		c := &k.list[i]
+		for lane := -1; lane < len(c.lanes); lane++ {
+			h := &c.shared
+			if lane >= 0 {
+				h = &c.lanes[lane]
+			}
+			if at := h.find(q); at >= 0 {
+				w := h.remove(at)
+				k.out(c, &w)
+				r.drop(q)
+				return
+			}
+		}
+	}
 }

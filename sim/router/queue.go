@@ -39,14 +39,22 @@ func (q *queue) push(w waiter) {
 	q.heap = h
 }
 
-func (q *queue) pop() waiter {
+func (q *queue) pop() waiter { return q.remove(0) }
+
+// remove takes out the waiter at a place of the heap.
+func (q *queue) remove(at int) waiter {
 	h := q.heap
-	top := h[0]
+	out := h[at]
 	last := len(h) - 1
-	h[0] = h[last]
+	h[at] = h[last]
 	h[last] = waiter{}
 	h = h[:last]
-	for i := 0; ; {
+	q.heap = h
+	if at == last {
+		return out
+	}
+	i := at
+	for {
 		next := 2*i + 1
 		if next >= len(h) {
 			break
@@ -60,8 +68,23 @@ func (q *queue) pop() waiter {
 		h[i], h[next] = h[next], h[i]
 		i = next
 	}
-	q.heap = h
-	return top
+	for i > 0 && h[i].before(&h[(i-1)/2]) {
+		up := (i - 1) / 2
+		h[i], h[up] = h[up], h[i]
+		i = up
+	}
+	return out
+}
+
+// find returns the place of a request in the heap, -1 where it does not wait
+// here.
+func (q *queue) find(r *Request) int {
+	for i := range q.heap {
+		if q.heap[i].req == r {
+			return i
+		}
+	}
+	return -1
 }
 
 // score is a request's place inside its strict tier, frozen at its arrival.

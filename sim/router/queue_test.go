@@ -237,3 +237,38 @@ func TestLongPromptsDrain(t *testing.T) {
 		t.Error("the router holds load after all requests ended")
 	}
 }
+
+// TestRemoveKeepsTheOrder: whoever leaves the queue, the others come out in the
+// order of a sort.
+func TestRemoveKeepsTheOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q queue
+		var left []waiter
+		for i := range rapid.IntRange(0, 30).Draw(t, "waiters") {
+			w := waiter{strict: rapid.Uint32Range(0, 2).Draw(t, "strict"), score: float64(rapid.IntRange(0, 3).Draw(t, "score")), seq: int64(i), req: &Request{Row: int32(i)}}
+			q.push(w)
+			left = append(left, w)
+			if len(left) > 0 && rapid.IntRange(0, 2).Draw(t, "leave") == 0 {
+				k := rapid.IntRange(0, len(left)-1).Draw(t, "who")
+				if got := q.remove(q.find(left[k].req)); got.req != left[k].req {
+					t.Fatalf("request %d left for %d", got.req.Row, left[k].req.Row)
+				}
+				left = slices.Delete(left, k, k+1)
+			}
+		}
+		slices.SortFunc(left, func(a, b waiter) int {
+			if a.before(&b) {
+				return -1
+			}
+			return 1
+		})
+		for _, w := range left {
+			if got := q.pop(); got.req != w.req {
+				t.Fatalf("request %d comes out, expected %d", got.req.Row, w.req.Row)
+			}
+		}
+		if len(q.heap) > 0 || q.find(&Request{}) != -1 {
+			t.Fatal("somebody is left")
+		}
+	})
+}

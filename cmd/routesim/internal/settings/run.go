@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 
+	"routesim/sim"
 	"routesim/sim/engine"
 	"routesim/sim/router"
 )
@@ -62,7 +63,8 @@ type Run struct {
 	EventLoss          float64  // share of batches of KV events
 	RestartAtMS        *float64 // of the routers, nil = never
 	Faults             string   // see sim.FaultForm, "" = none
-	ResetStates        bool     // such a restart begins with an empty index
+	Clients            sim.Clients
+	ResetStates        bool // such a restart begins with an empty index
 
 	WorkerKVEvents  bool
 	EventDelayMS    float64

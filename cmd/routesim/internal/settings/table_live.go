@@ -13,6 +13,7 @@ func liveRows() []Setting {
 	rows := append(cacheRows(), liveLoadRows()...)
 	rows = append(rows, sessionRows()...)
 	rows = append(rows, frontendRows()...)
+	rows = append(rows, clientRows()...)
 	for i := range rows {
 		rows[i].Group, rows[i].LiveOnly = LiveOnly, true
 	}
@@ -120,7 +121,7 @@ func frontendRows() []Setting {
 	return []Setting{
 		{
 			Name: "faults", Default: None, Kind: Word{What: sim.FaultForm, Hint: "LIST", Optional: true, Check: validFaults},
-			Help: "Times at which workers are not there: " + sim.FaultForm + ". A crash fails the worker's requests and empties its cache; draining lets it finish. Without TO it does not come back.",
+			Help: "What goes wrong when: " + sim.FaultForm + ". A crash fails the worker's requests and empties its cache; draining lets it finish; slow multiplies the duration of its passes; cancel lets the client of a request (row, from 0) leave.",
 			Ref:  func(r *Run) any { return &r.Faults },
 		}, {
 			Name: "frontends", Default: "1", Kind: Int{Min: 1, Max: 65535},
@@ -134,6 +135,29 @@ func frontendRows() []Setting {
 			Name: "replica-sync-delay-ms", Default: "0", Unit: "ms", Kind: nonNegative,
 			Help: "How long such a message is under way.",
 			Ref:  func(r *Run) any { return &r.ReplicaSyncDelayMS },
+		},
+	}
+}
+
+// clientRows are about clients that leave before their requests have ended.
+func clientRows() []Setting {
+	return []Setting{
+		{
+			Name: "client-timeout-ms", Default: None, Unit: "ms", Kind: positive.optional(),
+			Help: "Clients cancel a request that has not ended this long after its arrival.",
+			Ref:  func(r *Run) any { return &r.Clients.TimeoutMS },
+		}, {
+			Name: "client-first-token-timeout-ms", Default: None, Unit: "ms", Kind: positive.optional(),
+			Help: "Clients cancel a request that has no token this long after its arrival.",
+			Ref:  func(r *Run) any { return &r.Clients.FirstTokenTimeoutMS },
+		}, {
+			Name: "cancel-rate", Default: "0", Kind: fraction,
+			Help: "Share of clients that leave at a random moment, drawn by --seed, unless their request has ended by then.",
+			Ref:  func(r *Run) any { return &r.Clients.CancelRate },
+		}, {
+			Name: "cancel-after-ms", Default: "5000", Unit: "ms", Kind: positive,
+			Help: "Mean time from arrival to such a moment; times are exponentially distributed.",
+			Ref:  func(r *Run) any { return &r.Clients.CancelAfterMS },
 		},
 	}
 }
