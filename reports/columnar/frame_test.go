@@ -57,6 +57,9 @@ func TestValuesReadBack(t *testing.T) {
 
 // TestManyRowGroups writes more rows than a row group holds.
 func TestManyRowGroups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: millions of values in one goroutine")
+	}
 	n := 2*groupRows + 5
 	want := []Values{{Name: "i", Integers: make([]int64, n)}, {Name: "d", Decimals: make([]float64, n)}, {Name: "t", Texts: make([]string, n)}, {Name: "f", Singles: make([]float32, n)}}
 	for i := range n {

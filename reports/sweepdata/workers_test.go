@@ -36,7 +36,11 @@ func fleet(t testing.TB, workers int) *sim.Config {
 // totals that the simulator keeps without them.
 func TestSeriesAgreesWithTotals(t *testing.T) {
 	trace := conversation(t)
-	for _, c := range []*sim.Config{fleet(t, 8), fleet(t, 3), closedLoop(t)} {
+	fleets := []*sim.Config{fleet(t, 8), fleet(t, 3), closedLoop(t)}
+	if testing.Short() {
+		fleets = fleets[:1]
+	}
+	for _, c := range fleets {
 		start := time.Now()
 		s, watched, err := Watch(context.Background(), trace, c)
 		if err != nil {
