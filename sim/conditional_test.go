@@ -118,6 +118,7 @@ func checkEmpty(t *rapid.T, run *simulation) {
 // checkLiveHandoff checks a request's way through the pools, or past one.
 func checkLiveHandoff(t *rapid.T, r *Request, h *Handoff) {
 	switch {
+	case math.IsNaN(r.Arrival): // an earlier turn of its session failed
 	case r.Status == Unfinished:
 		t.Fatalf("a request did not end: %+v", *r)
 	case r.Refusal != router.Accepted:

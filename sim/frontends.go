@@ -27,14 +27,15 @@ func (s *simulation) setNow() {
 	}
 }
 
-// nextTimer returns when a router has to be looked at though nothing happens.
-func (s *simulation) nextTimer() float64 {
+// nextTimer returns when a router has to be looked at though nothing happens;
+// alone says that nothing else is left to happen.
+func (s *simulation) nextTimer(alone bool) float64 {
 	at := min(s.restart, s.nextFault(), s.nextHangup())
 	for _, g := range s.stages {
 		// Loads fade and answers grow: what a message changes depends on when it is heard.
 		at = min(at, g.replicas.next())
 		for _, r := range g.fronts {
-			at = min(at, r.NextTimer())
+			at = min(at, r.NextTimer(alone))
 		}
 	}
 	return at
@@ -86,7 +87,7 @@ func (s *simulation) fireTimers() {
 	for _, g := range s.stages {
 		g.deliverSync(s.now)
 		for _, r := range g.fronts {
-			if r.NextTimer() > s.now {
+			if r.NextTimer(false) > s.now {
 				continue
 			}
 			g.hear(s.now)

@@ -160,8 +160,8 @@ func (s *simulation) run(ctx context.Context) error {
 		if s.failed != nil {
 			return s.failed
 		}
-		if s.timed && (!math.IsInf(at, 1) || s.waiting() > 0 && s.stuck == nil) {
-			at = min(at, s.nextTimer())
+		if alone := math.IsInf(at, 1); s.timed && (!alone || s.waiting() > 0) {
+			at = min(at, s.nextTimer(alone))
 		}
 		if math.IsInf(at, 1) {
 			if s.pd != nil {

@@ -80,6 +80,19 @@ func (d *decay) at(w int32, sum, now int64) int64 {
 	return sum - anchor.tokens + int64(math.Ceil(float64(anchor.tokens)*left))
 }
 
+// falls reports whether a target's sum of loads gets less from now on without
+// anything added or removed.
+func (d *decay) falls(w int32, sum, now int64) bool {
+	q := &d.queues[w]
+	if len(q.loads) == 0 || q.loads[0].duration <= 0 {
+		return false
+	}
+	if q.bare == 0 {
+		return d.at(w, sum, now) > 0
+	}
+	return now-q.start < q.loads[0].duration
+}
+
 // add enters a load.
 func (d *decay) add(w int32, l prefillLoad, now int64) {
 	q := &d.queues[w]

@@ -119,7 +119,7 @@ func TestDecayingLoadFreesTheQueue(t *testing.T) {
 	}
 	at := 0.0
 	for q := (*Request)(nil); q == nil; q = r.Next() {
-		if at = r.NextTimer(); math.IsInf(at, 1) || at > 10_000 {
+		if at = r.NextTimer(false); math.IsInf(at, 1) || at > 10_000 {
 			t.Fatal("the second request never goes")
 		}
 		r.SetNow(at)

@@ -252,7 +252,7 @@ func TestOverloadClears(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	r, generated := newLive(t, Targets(8192), func(_ *Params, l *Live) { l.ExpirySecs = 100 })
 	tick := func(at float64) bool {
-		if next := r.NextTimer(); next != at {
+		if next := r.NextTimer(false); next != at {
 			t.Fatalf("the next timer is at %v, expected %v", next, at)
 		}
 		r.SetNow(at)
@@ -274,7 +274,7 @@ func TestExpiry(t *testing.T) {
 		t.Error("an expired booking was freed again")
 	}
 	r.Free(alive)
-	if !r.Idle() || !math.IsInf(r.NextTimer(), 1) {
+	if !r.Idle() || !math.IsInf(r.NextTimer(false), 1) {
 		t.Error("something is left")
 	}
 }

@@ -10,12 +10,29 @@ const (
 )
 
 // NextTimer returns the time in ms at which Tick must be called, +Inf for
-// never. Timers count from 0.
-func (r *Router) NextTimer() float64 {
+// never. Timers count from 0. With alone nothing but timers is left to happen:
+// then the queue is only looked at again while that can help.
+func (r *Router) NextTimer(alone bool) float64 {
 	if r.live == nil {
 		return math.Inf(1)
 	}
+	if alone && !r.fades() {
+		return r.nextScan()
+	}
 	return min(r.nextDrain(), r.nextScan())
+}
+
+// fades reports whether some target's prefill load falls by itself.
+func (r *Router) fades() bool {
+	if r.decay == nil {
+		return false
+	}
+	for w := range r.decay.queues {
+		if r.decay.falls(int32(w), r.loads.prefillTokens[w], r.nanos()) {
+			return true
+		}
+	}
+	return false
 }
 
 // nextDrain is when the queue is looked at again.
