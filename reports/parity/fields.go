@@ -133,7 +133,7 @@ func (o ours) pick(decode bool) any {
 }
 
 // sessionID follows the oracle: null when every session has one turn, unless
-// the loop is closed.
+// the loop is closed or a synthetic load has groups.
 func (o ours) sessionID() any {
 	if !o.hasSessions() {
 		return nil
@@ -149,7 +149,7 @@ func (o ours) turnIndex() any {
 }
 
 func (o ours) hasSessions() bool {
-	return o.golden.trace.MultiTurn() || o.golden.settings.config.Concurrency > 0 && !o.golden.synthetic
+	return o.golden.trace.MultiTurn() || o.golden.named || o.golden.settings.config.Concurrency > 0 && !o.golden.synthetic
 }
 
 // meanITL is the mean time per output token after the first, in ms.

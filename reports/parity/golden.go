@@ -29,6 +29,7 @@ type Golden struct {
 	records     []record
 	ordered     bool // records stand in routing order
 	synthetic   bool // the requests were made, not recorded
+	named       bool // all sessions have names, also those of one turn
 	summary     map[string]any
 	settings    settings
 	unsupported string // why it cannot be replayed, "" when it can
@@ -128,6 +129,7 @@ func (g *Golden) readEngineCase(d *dict) (traceSource, error) {
 	if load := d.object("synthetic"); load != nil {
 		g.synthetic = true
 		source.load, options = readLoad(d, load, options)
+		g.named = source.load.Sessions()
 	}
 	if rows, ok := d.get("trace"); ok {
 		list, isList := rows.([]any)

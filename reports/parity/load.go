@@ -19,9 +19,9 @@ func readLoad(d *dict, args, options map[string]any) (*synthetic.Load, map[strin
 		Seed:             uint64(l.integer("arrival_seed", synthetic.DefaultSeed)),
 		Turns:            l.integer("turns_per_session", 1),
 		InterTurnDelayMS: l.float("inter_turn_delay_ms", 0),
+		SharedPrefix:     l.float("shared_prefix_ratio", 0),
+		Groups:           l.integer("num_prefix_groups", 0),
 	}
-	l.only("shared_prefix_ratio", 0.0, "prefix groups of synthetic load")
-	l.only("num_prefix_groups", 0.0, "prefix groups of synthetic load")
 	d.pass(l.err)
 	rest := maps.Clone(options)
 	if rest == nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Load describes the requests. Exactly one of Rate, IntervalMS and ClosedLoop
-// says when they come. No two requests share tokens.
+// says when they come. Requests share no tokens but the prefixes of groups.
 type Load struct {
 	Requests     int32 // sessions, of Turns requests each
 	InputTokens  int32 // per request
@@ -26,10 +26,21 @@ type Load struct {
 
 	Turns            int32   // requests of a session, one after the other; 0 counts as 1
 	InterTurnDelayMS float64 // from the end of one to the next
+
+	// SharedPrefix is the share of a prompt's blocks, rounded to whole ones, that
+	// all requests of the session's group begin with. Each session belongs to one
+	// of Groups, drawn with the same chance. Without either nothing is shared.
+	SharedPrefix float64
+	Groups       int32
 }
 
-// DefaultSeed is Dynamo's seed of the gaps.
+// DefaultSeed is Dynamo's seed of the gaps, and the seed of the groups whatever
+// that of the gaps is.
 const DefaultSeed = 42
+
+// groupBlock is the first of a group's block numbers, which no request of its
+// own reaches.
+func groupBlock(group uint32) uint64 { return 1<<62 | uint64(group)<<31 }
 
 // Trace makes the requests.
 func (l *Load) Trace() (*workloads.Trace, error) {
@@ -38,21 +49,29 @@ func (l *Load) Trace() (*workloads.Trace, error) {
 	}
 	b := workloads.NewBuilder(workloads.BuilderOptions{BlockSize: l.BlockSize, ClosedLoop: l.ClosedLoop})
 	draws := chacha.New(l.Seed)
-	blocks, next, at := int(l.InputTokens+l.BlockSize-1)/int(l.BlockSize), uint64(0), 0.0
+	groups, group := chacha.New(DefaultSeed), uint32(0)
+	blocks, next, at := l.blocks(), uint64(0), 0.0
+	shared := l.sharedBlocks()
 	for i := range l.Requests {
 		if i > 0 {
 			at += l.gap(draws)
+		}
+		if shared > 0 {
+			group = groups.Below(uint32(l.Groups))
 		}
 		for turn := range max(1, l.Turns) {
 			row := workloads.Row{Timestamp: at, InputLength: l.InputTokens, OutputLength: l.OutputTokens}
 			if l.ClosedLoop {
 				row.Timestamp = math.NaN()
 			}
-			for range blocks {
+			for k := range shared {
+				row.HashIDs = append(row.HashIDs, groupBlock(group)+uint64(k))
+			}
+			for range blocks - shared {
 				row.HashIDs = append(row.HashIDs, next)
 				next++
 			}
-			if l.Turns > 1 {
+			if l.Sessions() {
 				row.SessionID = "session_" + strconv.Itoa(int(i))
 			}
 			if turn > 0 {
@@ -64,6 +83,22 @@ func (l *Load) Trace() (*workloads.Trace, error) {
 		}
 	}
 	return b.Build()
+}
+
+// Sessions reports whether requests belong to sessions that have names.
+func (l *Load) Sessions() bool { return l.Turns > 1 || l.SharedPrefix > 0 && l.Groups > 0 }
+
+// blocks returns the blocks of a prompt, the last one of which may be incomplete.
+func (l *Load) blocks() int32 {
+	return int32((int64(l.InputTokens) + int64(l.BlockSize) - 1) / int64(l.BlockSize))
+}
+
+// sharedBlocks returns those of them that a group has in common.
+func (l *Load) sharedBlocks() int32 {
+	if l.Groups == 0 {
+		return 0
+	}
+	return int32(math.Round(float64(l.blocks()) * l.SharedPrefix))
 }
 
 // gap returns the time to the next session in ms. A constant one takes the
@@ -94,6 +129,8 @@ func (l *Load) validate() error {
 		return fmt.Errorf("synthetic load: found %d of a rate, an interval and a closed loop, expected exactly one", given)
 	case !(l.Rate <= math.MaxFloat64) || !(l.IntervalMS <= math.MaxFloat64):
 		return fmt.Errorf("synthetic load: found a rate of %v/s and an interval of %v ms, expected finite numbers", l.Rate, l.IntervalMS)
+	case !(l.SharedPrefix >= 0 && l.SharedPrefix <= 1) || l.Groups < 0:
+		return fmt.Errorf("synthetic load: found a shared prefix of %v and %d groups, expected a number from 0 to 1 and at least 0 groups", l.SharedPrefix, l.Groups)
 	case l.Turns < 0 || !(l.InterTurnDelayMS >= 0 && l.InterTurnDelayMS <= math.MaxFloat64):
 		return fmt.Errorf("synthetic load: found %d turns %v ms apart, expected a number of turns and a delay of at least 0", l.Turns, l.InterTurnDelayMS)
 	}

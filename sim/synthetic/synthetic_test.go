@@ -60,6 +60,39 @@ func TestRequestsShareNothing(t *testing.T) {
 	}
 }
 
+// TestGroupsSharePrefixes checks that requests share exactly the first blocks
+// with those of their group, half a block counting as one.
+func TestGroupsSharePrefixes(t *testing.T) {
+	l := Load{Requests: 60, InputTokens: 300, OutputTokens: 1, BlockSize: 64, IntervalMS: 1, SharedPrefix: 0.5, Groups: 4, Turns: 2}
+	trace, err := l.Trace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, own := map[uint32]int{}, map[uint32]bool{}
+	for i := range trace.Len() {
+		nodes := trace.Nodes(i)
+		if len(nodes) != 5 {
+			t.Fatalf("%d blocks, expected 5", len(nodes))
+		}
+		groups[nodes[2]]++
+		if own[nodes[3]] {
+			t.Fatalf("request %d shares its fourth block", i)
+		}
+		own[nodes[3]] = true
+		if i%2 == 1 && nodes[0] != trace.Nodes(i - 1)[0] {
+			t.Errorf("a turn of request %d has another group", i)
+		}
+	}
+	if len(groups) != 4 {
+		t.Errorf("%d groups, expected 4", len(groups))
+	}
+	for g, n := range groups {
+		if n < 12 {
+			t.Errorf("group %d has %d of 120 requests, expected about 30", g, n)
+		}
+	}
+}
+
 func TestRefusedLoads(t *testing.T) {
 	good := Load{Requests: 1, InputTokens: 1, BlockSize: 1, Rate: 1}
 	for name, change := range map[string]func(*Load){
@@ -68,6 +101,8 @@ func TestRefusedLoads(t *testing.T) {
 		"two arrivals": func(l *Load) { l.IntervalMS = 3 },
 		"no arrivals":  func(l *Load) { l.Rate = 0 },
 		"negative":     func(l *Load) { l.InterTurnDelayMS = -1 },
+		"a share of 2": func(l *Load) { l.SharedPrefix = 2 },
+		"no groups":    func(l *Load) { l.Groups = -1 },
 	} {
 		l := good
 		change(&l)

@@ -40,6 +40,19 @@ func (s *Source) Uint64() uint64 {
 // Unit draws a number of [0, 1) with 53 bits.
 func (s *Source) Unit() float64 { return float64(s.Uint64()>>11) / (1 << 53) }
 
+// Below draws a number below n > 0: the high word of a word times n. Where the
+// low word says that it may be biased, another draw may raise it by one.
+func (s *Source) Below(n uint32) uint32 {
+	hi, lo := bits.Mul32(s.word(), n)
+	if lo > -n {
+		more, _ := bits.Mul32(s.word(), n)
+		if lo+more < lo {
+			hi++
+		}
+	}
+	return hi
+}
+
 // Bernoulli draws true with probability p. A certainty takes no draw.
 func (s *Source) Bernoulli(p float64) bool {
 	return p >= 1 || s.Uint64() < uint64(p*(1<<64))

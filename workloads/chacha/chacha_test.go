@@ -22,6 +22,35 @@ func TestArrivalsOfDynamo(t *testing.T) {
 	}
 }
 
+// TestBelow checks the range, that all numbers have the same chance, and the
+// groups that Dynamo's synthetic load draws, as far as recordings show them.
+func TestBelow(t *testing.T) {
+	s := New(1)
+	count := make([]int, 7)
+	for range 7000 {
+		count[s.Below(7)]++
+	}
+	for k, n := range count {
+		if n < 880 || n > 1120 {
+			t.Errorf("%d came %d times of 7000, expected about 1000", k, n)
+		}
+	}
+	for range 100 {
+		if n := s.Below(1); n != 0 {
+			t.Fatalf("%d below 1", n)
+		}
+	}
+	seen, again, draws := map[uint32]bool{}, "", New(42)
+	for range 16 {
+		g := draws.Below(10)
+		again += map[bool]string{true: "R", false: "."}[seen[g]]
+		seen[g] = true
+	}
+	if want := "...R....R.RR..RR"; again != want {
+		t.Errorf("groups come again at %s, expected %s", again, want)
+	}
+}
+
 // TestBernoulli checks the ends and the share of successes.
 func TestBernoulli(t *testing.T) {
 	s := New(1)
