@@ -1,10 +1,10 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // HybridKnotCount is the number of token counts at which a Hybrid model knows
@@ -142,10 +142,10 @@ func (c *HybridCoefficients) Check() error {
 	if c.DecodeKneeTokens < 0 {
 		return fmt.Errorf("decode_knee_tokens: found %d, expected 0 or more tokens", c.DecodeKneeTokens)
 	}
-	return checkNumbers(slices.Concat(
-		[]named{{"T_tail_ms_per_token", c.TailMSPerToken}, {"kv_read_floor_ms_per_token", c.ReadFloorMSPerToken}},
-		numbered("logits_ms", c.LogitsMS[:]), numbered("prefill_ms", c.PrefillMS[:]), numbered("decode_ms", c.DecodeMS[:]),
-	))
+	if err := checkNumbers([]named{{"T_tail_ms_per_token", c.TailMSPerToken}, {"kv_read_floor_ms_per_token", c.ReadFloorMSPerToken}}); err != nil {
+		return err
+	}
+	return cmp.Or(checkList("logits_ms", c.LogitsMS[:]), checkList("prefill_ms", c.PrefillMS[:]), checkList("decode_ms", c.DecodeMS[:]))
 }
 
 // Check refuses an overhead that is negative or not finite.
@@ -164,22 +164,26 @@ type named struct {
 	value float64
 }
 
-func numbered(name string, values []float64) []named {
-	list := make([]named, len(values))
+func checkList(name string, values []float64) error {
 	for i, v := range values {
-		list[i] = named{fmt.Sprintf("%s[%d]", name, i), v}
+		if !countable(v) {
+			return checkNumbers([]named{{fmt.Sprintf("%s[%d]", name, i), v}})
+		}
 	}
-	return list
+	return nil
 }
 
 func checkNumbers(list []named) error {
 	for _, n := range list {
-		if !(n.value >= 0) || math.IsInf(n.value, 0) {
+		if !countable(n.value) {
 			return fmt.Errorf("%s: found %v, expected a finite number, 0 or more", n.name, n.value)
 		}
 	}
 	return nil
 }
+
+// countable reports whether a number is finite and not below 0.
+func countable(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
 // Describe implements Describer.
 func (h *Hybrid) Describe() string { return h.name }

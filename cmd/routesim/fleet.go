@@ -43,20 +43,14 @@ func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
 	return f
 }
 
-// fleetOf works out the workers of a run and what is to be said of their
-// profiles.
-func fleetOf(run *settings.Run) ([]settings.Modelled, []reports.ProfileFacts, error) {
-	groups, err := run.Fleet()
-	if err != nil {
-		return nil, nil, err
-	}
-	var facts []reports.ProfileFacts
+// factsOf is what is to be said of the profiles of a run's workers.
+func factsOf(groups []settings.Modelled) (facts []reports.ProfileFacts) {
 	for i := range groups {
 		if groups[i].Profile != nil {
 			facts = append(facts, profileFacts(i, &groups[i]))
 		}
 	}
-	return groups, facts, nil
+	return facts
 }
 
 // nameProfiles names each profile of a run with its grade and its errors.

@@ -100,10 +100,11 @@ func writeWorkers(w io.Writer, r *settings.Resolved) error {
 	if r.Run.Timing != "" {
 		return nil
 	}
-	_, facts, err := fleetOf(&r.Run)
+	groups, err := r.Run.Fleet()
 	if err != nil {
 		return err
 	}
+	facts := factsOf(groups)
 	for i := range facts {
 		f := &facts[i]
 		if _, err := fmt.Fprintf(w, "# %d x %s (grade %s): num-gpu-blocks %d, max-model-len %d, max-num-seqs %d, max-num-batched-tokens %d\n",

@@ -63,6 +63,24 @@ func (o *runOptions) addTo(cmd *cobra.Command, files, formats string) *pflag.Fla
 
 // resolve merges flags, environment and files into one configuration.
 func (o *runOptions) resolve() (*settings.Resolved, error) {
+	s, err := o.sources()
+	if err != nil {
+		return nil, err
+	}
+	return o.resolveFrom(s)
+}
+
+// resolveFrom is resolve from what has been read.
+func (o *runOptions) resolveFrom(s *settings.Sources) (*settings.Resolved, error) {
+	r, err := s.Resolve(nil)
+	if text := o.pasted.Warning(); err == nil && text != "" {
+		r.Warn("%s", text)
+	}
+	return r, err
+}
+
+// sources reads everything that values are taken from.
+func (o *runOptions) sources() (*settings.Sources, error) {
 	switch o.format {
 	case "table", "json", "csv":
 	default:
@@ -84,11 +102,7 @@ func (o *runOptions) resolve() (*settings.Resolved, error) {
 	} else if o.deployment != "" {
 		return nil, fmt.Errorf("--dynamo-deployment: found %s without --from-dynamo, expected both", o.deployment)
 	}
-	r, err := o.table.Resolve(in)
-	if text := o.pasted.Warning(); err == nil && text != "" {
-		r.Warn("%s", text)
-	}
-	return r, err
+	return o.table.Read(in)
 }
 
 // checkEmpty refuses options that were given without a value, as an unset
@@ -170,8 +184,17 @@ func checkKept(dir string, files []string) error {
 // newReplayed turns resolved settings into a run that is ready to read its
 // trace.
 func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
+	run, err := configured(r, paths)
+	if run != nil {
+		run.profiles = factsOf(run.groups)
+	}
+	return run, err
+}
+
+// configured is newReplayed without what is to be said of profiles.
+func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 	s := &r.Run
-	groups, profiles, err := fleetOf(s)
+	groups, err := s.Fleet()
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +226,7 @@ func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 	for i := range prefill {
 		c.Prefill = append(c.Prefill, prefill[i].Group)
 	}
-	return &replayed{settings: r, paths: paths, config: c, groups: groups, profiles: profiles}, c.Validate()
+	return &replayed{settings: r, paths: paths, config: c, groups: groups}, c.Validate()
 }
 
 // replayed is a run, from its settings to its result.

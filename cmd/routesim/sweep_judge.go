@@ -106,7 +106,7 @@ func (p *sweepPlan) watch(ctx context.Context, v *verdict.Verdict) (list []page.
 		}
 	}
 	do := func(ctx context.Context, i int) (page.Series, error) {
-		run, err := p.resolve(p.points[points[i]].given)
+		run, err := p.resolve(p.given(points[i]))
 		if err != nil {
 			return page.Series{}, err
 		}

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +11,6 @@ import (
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
 	"routesim/reports/sweepdata"
-	"routesim/sim/router"
 	"routesim/sim/sweep"
 	"routesim/workloads"
 )
@@ -33,11 +28,15 @@ type sweepPlan struct {
 	points []planned // by point of data
 	traces map[reading]*sweepTrace
 	dir    string
+
+	sources *settings.Sources
+	axes    []*settings.Setting // by axis of data
+	digests digests
 }
 
 // planned is a point before it is run.
 type planned struct {
-	given []settings.Given // besides those of the default point
+	given []settings.Given // of an added point, besides those of the default one
 	err   error            // why it cannot be run
 }
 
@@ -65,7 +64,10 @@ func (o *sweepOptions) plan(cmd *cobra.Command, args []string) (*sweepPlan, erro
 	if err != nil {
 		return nil, err
 	}
-	base, err := o.resolve()
+	if p.sources, err = o.sources(); err != nil {
+		return nil, err
+	}
+	base, err := o.resolveFrom(p.sources)
 	if err != nil {
 		return nil, err
 	}
@@ -223,234 +225,6 @@ func (p *sweepPlan) axis(a *sweep.Axis, base string) sweepdata.Axis {
 		out.Dynamo = &sweepdata.Flag{Name: flag, Env: variable, Bool: isSwitch}
 	}
 	return out
-}
-
-// list resolves every point and gives it its key.
-func (p *sweepPlan) list(ctx context.Context, design *sweep.Design) error {
-	for _, values := range design.Points {
-		if err := p.add(ctx, values, p.givenOf(values), false); err != nil {
-			return err
-		}
-	}
-	if err := p.checkValues(); err != nil {
-		return err
-	}
-	if err := p.addDefault(ctx); err != nil {
-		return err
-	}
-	if err := p.addReference(ctx); err != nil {
-		return err
-	}
-	return p.name()
-}
-
-// givenOf turns a point's values into settings.
-func (p *sweepPlan) givenOf(values []string) (given []settings.Given) {
-	for i, v := range values {
-		s, _ := p.o.table.Lookup(p.data.Axes[i].Name)
-		given = append(given, p.o.table.GivenFlag(s, v, "--vary: "+s.Name))
-	}
-	return given
-}
-
-// addDefault runs the default point too, where the design has it not.
-func (p *sweepPlan) addDefault(ctx context.Context) error {
-	base := make([]string, len(p.data.Axes))
-	for i := range p.data.Axes {
-		base[i] = p.data.Axes[i].Base
-	}
-	s := p.data
-	if s.Default = slices.IndexFunc(s.Points, func(q sweepdata.Point) bool { return slices.Equal(q.Values, base) }); s.Default >= 0 {
-		return nil
-	}
-	s.Default = len(s.Points)
-	return p.add(ctx, base, nil, true)
-}
-
-// addReference runs round robin with all else equal too, where no point is that
-// already.
-func (p *sweepPlan) addReference(ctx context.Context) error {
-	s := p.data
-	if p.base.config.Router.Mode == router.RoundRobin {
-		s.Reference = s.Default
-		return nil
-	}
-	values := slices.Clone(s.Points[s.Default].Values)
-	for i := range s.Axes {
-		if s.Axes[i].Name == "router-mode" {
-			values[i] = router.RoundRobin.String()
-			s.Reference = slices.IndexFunc(s.Points, func(q sweepdata.Point) bool { return slices.Equal(q.Values, values) })
-			if s.Reference >= 0 {
-				return nil
-			}
-		}
-	}
-	var given []settings.Given
-	var flags []sweepdata.Flag
-	for _, c := range [2][2]string{{"load-aware", "false"}, {"router-mode", router.RoundRobin.String()}} {
-		setting, _ := p.o.table.Lookup(c[0])
-		if v := setting.Get(&p.base.settings.Run); v.Text == c[1] {
-			continue
-		}
-		given = append(given, p.o.table.GivenFlag(setting, c[1], "round-robin reference"))
-		flag, variable, isSwitch, _ := setting.Dynamo()
-		flags = append(flags, sweepdata.Flag{Name: flag, Env: variable, Value: c[1], Bool: isSwitch})
-	}
-	s.Reference = len(s.Points)
-	if err := p.add(ctx, values, given, true); err != nil {
-		return err
-	}
-	s.Points[s.Reference].Flags = flags
-	return nil
-}
-
-// add appends a point.
-func (p *sweepPlan) add(ctx context.Context, values []string, given []settings.Given, added bool) error {
-	s := p.data
-	point := sweepdata.Point{Values: values, Added: added, Flags: s.FlagsOf(values)}
-	for i := range s.Axes {
-		if a := &s.Axes[i]; !math.IsNaN(a.Documented) {
-			n := sweep.Numbers(values[i : i+1])
-			point.Beyond = point.Beyond || n != nil && n[0] > a.Documented
-		}
-	}
-	run, err := p.resolve(given)
-	if err == nil && !added {
-		err = p.checkTaken(run, values)
-	}
-	if err == nil {
-		if err := p.readTrace(ctx, run); err != nil {
-			return err
-		}
-		if run.trace.Len() != p.base.trace.Len() {
-			err = fmt.Errorf("found %d rows of the trace, expected %d as at the default point", run.trace.Len(), p.base.trace.Len())
-		}
-	}
-	point.Key = p.key(run, given, err)
-	s.Points = append(s.Points, point)
-	p.points = append(p.points, planned{given: given, err: err})
-	return nil
-}
-
-// resolve works out the run of a point.
-func (p *sweepPlan) resolve(given []settings.Given) (*replayed, error) {
-	own := p.o.runOptions
-	own.recorder = &settings.Recorder{Given: slices.Concat(p.o.recorder.Given, given)}
-	r, err := own.resolve()
-	if err != nil {
-		return nil, err
-	}
-	return newReplayed(r, p.paths)
-}
-
-// checkTaken makes sure that the values of a point are those of its run: a
-// policy file and presets win over everything.
-func (p *sweepPlan) checkTaken(run *replayed, values []string) error {
-	for i, v := range values {
-		s, _ := p.o.table.Lookup(p.data.Axes[i].Name)
-		if got := s.Get(&run.settings.Run); got.Text != v {
-			return fmt.Errorf("%s: the %s sets %s, so the value %s has no effect; leave it out or do not vary the setting", s.Name, run.settings.Origin(s), got.Text, v)
-		}
-	}
-	return nil
-}
-
-// checkValues refuses a value with which no point can be run: it is bad input,
-// not a point that fails.
-func (p *sweepPlan) checkValues() error {
-	for i := range p.data.Axes {
-		first, ok := map[string]error{}, map[string]bool{}
-		for j := range p.points {
-			v, err := p.data.Points[j].Values[i], p.points[j].err
-			if err == nil {
-				ok[v] = true
-			} else if first[v] == nil {
-				first[v] = err
-			}
-		}
-		for _, v := range p.data.Axes[i].Values {
-			if !ok[v] && first[v] != nil {
-				return fmt.Errorf("%s=%s: %w", p.data.Axes[i].Name, v, first[v])
-			}
-		}
-	}
-	return nil
-}
-
-// name gives points their ids: the beginning of the key, as long as it takes to
-// tell them apart.
-func (p *sweepPlan) name() error {
-	points := p.data.Points
-	for digits := 8; ; digits++ {
-		seen := map[string]int{}
-		unique := true
-		for i := range points {
-			id := points[i].Key[:digits]
-			if j, ok := seen[id]; ok {
-				if points[i].Key == points[j].Key {
-					return fmt.Errorf("found the points %s and %s, which are one configuration, expected different ones",
-						strings.Join(points[j].Values, " "), strings.Join(points[i].Values, " "))
-				}
-				unique = false
-				break
-			}
-			seen[id] = i
-			points[i].ID = id
-		}
-		if unique {
-			return nil
-		}
-	}
-}
-
-// key is the digest of everything that the runs of a point depend on, the seed
-// excepted: the resolved configuration, the files it names, the trace, the
-// program's version and commit, and the layout of results.
-func (p *sweepPlan) key(run *replayed, given []settings.Given, failed error) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "routesim sweep %d\nversion %s%s\n", sweepdata.Schema, programVersion(), revision())
-	if failed != nil {
-		for name, v := range sortedValues(p.data.Base) {
-			fmt.Fprintf(h, "%s=%v\n", name, v)
-		}
-		for i := range given {
-			fmt.Fprintf(h, "%s=%s\n", given[i].Setting.Name, given[i].Text)
-		}
-		return hex.EncodeToString(h.Sum(nil))
-	}
-	fmt.Fprintf(h, "trace %s\n", p.traces[readingOf(run.settings)].digest)
-	for _, e := range run.settings.Entries() {
-		if e.Name != "seed" {
-			fmt.Fprintf(h, "%s=%s\n", e.Name, e.Text)
-		}
-	}
-	for _, name := range modelFiles(&run.settings.Run) {
-		text, err := os.ReadFile(name)
-		if err == nil {
-			fmt.Fprintf(h, "file %x\n", sha256.Sum256(text))
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// modelFiles are the files that the workers' timing is read from.
-func modelFiles(r *settings.Run) (names []string) {
-	for _, name := range append([]string{r.Profile}, profilesOf(r)...) {
-		if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
-			names = append(names, name)
-		}
-	}
-	if name, ok := strings.CutPrefix(r.Timing, "table:"); ok {
-		names = append(names, name)
-	}
-	return names
-}
-
-func profilesOf(r *settings.Run) (names []string) {
-	for _, g := range r.Workers {
-		names = append(names, g.Profile)
-	}
-	return names
 }
 
 // percent is a share in %, as it was typed.

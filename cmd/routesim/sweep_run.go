@@ -91,7 +91,7 @@ func (p *sweepPlan) runOne(ctx context.Context, job sweepRun) (sweepDone, error)
 	if run := sweepdata.FindRun(p.dir, point, job.seed); run != nil {
 		return sweepDone{run, true}, nil
 	}
-	run, err := p.resolve(p.points[job.point].given)
+	run, err := p.resolve(p.given(job.point))
 	if err != nil {
 		return sweepDone{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 
 	"routesim/models"
 	"routesim/models/profiles"
@@ -149,8 +150,32 @@ func IDs() ([]string, error) {
 	return ids, nil
 }
 
-// Lookup returns the shipped profile of a full or short name.
+// found are the profiles that were read, by what they were asked for with: a
+// sweep asks for one at every point.
+var found sync.Map
+
+// memoised returns the profile that read returns, which is called once.
+func memoised(key any, read func() (*Profile, error)) (*Profile, error) {
+	p, ok := found.Load(key)
+	if !ok {
+		fresh, err := read()
+		if err != nil {
+			return nil, err
+		}
+		p, _ = found.LoadOrStore(key, fresh)
+	}
+	own := *p.(*Profile)
+	own.Flags = slices.Clip(own.Flags)
+	return &own, nil
+}
+
+// Lookup returns the shipped profile of a full or short name. What its fields
+// point at is shared.
 func Lookup(name string) (*Profile, error) {
+	return memoised(name, func() (*Profile, error) { return readShipped(name) })
+}
+
+func readShipped(name string) (*Profile, error) {
 	facts, err := ModelFacts()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"routesim/models/profiles"
 )
@@ -53,8 +54,18 @@ type MLA struct {
 	ValueDim int64 `json:"value_dim"`
 }
 
-// GPUFacts returns what is known about each GPU, by its full name.
-func GPUFacts() (map[string]GPU, error) {
+// The shipped files are read once: a sweep asks for them at every point.
+var (
+	gpuFacts     = sync.OnceValues(readGPUFacts)
+	modelFacts   = sync.OnceValues(readModelFacts)
+	calibrations = sync.OnceValues(readCalibrations)
+)
+
+// GPUFacts returns what is known about each GPU, by its full name. The map is
+// shared.
+func GPUFacts() (map[string]GPU, error) { return gpuFacts() }
+
+func readGPUFacts() (map[string]GPU, error) {
 	var file struct {
 		Schema string            `json:"schema"`
 		Units  map[string]string `json:"units"`
@@ -64,8 +75,11 @@ func GPUFacts() (map[string]GPU, error) {
 	return file.GPUs, err
 }
 
-// ModelFacts returns what is known about each model, by its short name.
-func ModelFacts() (map[string]Model, error) {
+// ModelFacts returns what is known about each model, by its short name. The map
+// is shared.
+func ModelFacts() (map[string]Model, error) { return modelFacts() }
+
+func readModelFacts() (map[string]Model, error) {
 	var file struct {
 		Schema string            `json:"schema"`
 		Units  map[string]string `json:"units"`
@@ -89,8 +103,10 @@ func ModelFacts() (map[string]Model, error) {
 	return file.Models, nil
 }
 
-// Calibrations returns the engines' calibrations by their id.
-func Calibrations() (map[string]Calibration, error) {
+// Calibrations returns the engines' calibrations by their id. The map is shared.
+func Calibrations() (map[string]Calibration, error) { return calibrations() }
+
+func readCalibrations() (map[string]Calibration, error) {
 	var file struct {
 		Schema       string                 `json:"schema"`
 		Units        map[string]string      `json:"units"`

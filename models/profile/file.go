@@ -103,7 +103,11 @@ func isPath(name string) bool {
 	return strings.HasPrefix(name, "/") || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../")
 }
 
-// ReadFile reads a profile from a file of its own.
+// fileText is a file as it was when it was read.
+type fileText struct{ path, text string }
+
+// ReadFile reads a profile from a file of its own. What its fields point at is
+// shared by all who read the same file.
 func ReadFile(path string) (*Profile, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -116,7 +120,7 @@ func ReadFile(path string) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, text)
+	return memoised(fileText{path, string(text)}, func() (*Profile, error) { return Parse(path, text) })
 }
 
 // Parse reads a profile from a YAML text; name is what errors call it. An

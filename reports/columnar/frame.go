@@ -31,41 +31,78 @@ func (v *Values) Len() int {
 // Entry is a note in the footer of a file.
 type Entry struct{ Key, Value string }
 
-// WriteValues writes whole columns as a Parquet file, with notes in its footer.
-// Equal columns and notes give equal bytes.
-func WriteValues(w io.Writer, name string, columns []Values, notes ...Entry) error {
+// GroupRows is the number of rows of a row group; a table that is written group
+// by group takes no more memory than one.
+const GroupRows = groupRows
+
+// ValuesWriter writes a table as a Parquet file, a group of rows after the other.
+type ValuesWriter struct {
+	name    string
+	columns int
+	sink    *sink
+	out     *file.Writer
+}
+
+// NewValuesWriter begins a table of columns like the given ones, with notes in
+// the file's footer.
+func NewValuesWriter(w io.Writer, name string, columns []Values, notes ...Entry) (*ValuesWriter, error) {
 	root, err := valuesLayout(name, columns)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	meta := metadata.NewKeyValueMetadata()
 	for _, e := range notes {
 		if err := meta.Append(e.Key, e.Value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	v := &ValuesWriter{name: name, columns: len(columns), sink: &sink{w: w}}
+	v.out = file.NewParquetWriter(v.sink, root, file.WithWriterProps(properties()), file.WithWriteMetadata(meta))
+	return v, nil
+}
+
+// Write writes the rows from from to to, at most GroupRows of them, as a group.
+func (v *ValuesWriter) Write(columns []Values, from, to int) error {
+	if v.sink.err != nil {
+		return v.sink.err
+	}
+	err := writeGroup(v.out, v.columns, func(i int, chunk file.ColumnChunkWriter) (string, error) {
+		return columns[i].Name, writeValuesChunk(chunk, &columns[i], from, to)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.name, err)
+	}
+	return v.sink.err
+}
+
+// Close ends the file; the writer below stays open.
+func (v *ValuesWriter) Close() error {
+	if v.sink.err != nil {
+		return v.sink.err
+	}
+	if err := v.out.Close(); err != nil {
+		return fmt.Errorf("%s: %w", v.name, err)
+	}
+	return v.sink.err
+}
+
+// WriteValues writes whole columns as a Parquet file, with notes in its footer.
+// Equal columns and notes give equal bytes.
+func WriteValues(w io.Writer, name string, columns []Values, notes ...Entry) error {
+	out, err := NewValuesWriter(w, name, columns, notes...)
+	if err != nil {
+		return err
 	}
 	rows := 0
 	for i := range columns {
 		rows = max(rows, columns[i].Len())
 	}
-	sink := &sink{w: w}
-	out := file.NewParquetWriter(sink, root, file.WithWriterProps(properties()), file.WithWriteMetadata(meta))
-	for from := 0; from < rows && sink.err == nil; from += groupRows {
-		to := min(rows, from+groupRows)
-		err := writeGroup(out, len(columns), func(i int, chunk file.ColumnChunkWriter) (string, error) {
-			return columns[i].Name, writeValuesChunk(chunk, &columns[i], from, to)
-		})
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	for from := 0; from < rows; from += GroupRows {
+		if err := out.Write(columns, from, min(rows, from+GroupRows)); err != nil {
+			return err
 		}
 	}
-	if sink.err != nil {
-		return sink.err
-	}
-	if err := out.Close(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return sink.err
+	return out.Close()
 }
 
 func properties() *parquet.WriterProperties {

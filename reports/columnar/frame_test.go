@@ -114,3 +114,34 @@ func TestFullDisk(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, fmt.Errorf("disk full") }
+
+// TestGroupsOfRows: a table written group by group is the table written at once.
+func TestGroupsOfRows(t *testing.T) {
+	n := 2*GroupRows + 5
+	column := Values{Name: "i", Integers: make([]int64, n)}
+	text := Values{Name: "t", Texts: make([]string, n)}
+	for i := range n {
+		column.Integers[i], text.Texts[i] = int64(i%977), strings.Repeat("x", i%5)
+	}
+	var whole, parts bytes.Buffer
+	if err := WriteValues(&whole, "table", []Values{column, text}, Entry{"k", "v"}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := NewValuesWriter(&parts, "table", []Values{{Name: "i", Integers: []int64{}}, {Name: "t", Texts: []string{}}}, Entry{"k", "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from := 0; from < n; from += GroupRows {
+		to := min(n, from+GroupRows)
+		group := []Values{{Name: "i", Integers: column.Integers[from:to]}, {Name: "t", Texts: text.Texts[from:to]}}
+		if err := out.Write(group, 0, to-from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(whole.Bytes(), parts.Bytes()) {
+		t.Error("the files differ")
+	}
+}

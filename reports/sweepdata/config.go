@@ -1,6 +1,7 @@
 package sweepdata
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -107,9 +108,9 @@ type configFlag struct {
 func SameDefinition(text []byte, s *Sweep) bool {
 	var b bytes.Buffer
 	if s.writeConfig(&b) == nil && bytes.Equal(b.Bytes(), text) {
-		return true // reading a million points takes much longer
+		return true
 	}
-	old, err := ParseConfig(ConfigFile, text)
+	old, err := ParseConfig(ConfigFile, onePoint(text))
 	if err != nil || len(old.Axes) != len(s.Axes) {
 		return false
 	}
@@ -120,6 +121,26 @@ func SameDefinition(text []byte, s *Sweep) bool {
 	}
 	b.Reset()
 	return same.writeConfig(&b) == nil && bytes.Equal(b.Bytes(), text)
+}
+
+// onePoint cuts all points but the first out of a sweep.yaml: reading a million of
+// them takes minutes.
+func onePoint(text []byte) []byte {
+	const list, item = "\npoints:\n", "  - - "
+	from := bytes.Index(text, []byte(list+item))
+	if from < 0 {
+		return text
+	}
+	second := bytes.Index(text[from+len(list+item):], []byte("\n"+item))
+	if second < 0 {
+		return text
+	}
+	cut := from + len(list+item) + second + 1
+	rest := text[cut:]
+	for len(rest) > 0 && rest[0] == ' ' {
+		_, rest, _ = bytes.Cut(rest, []byte("\n"))
+	}
+	return slices.Concat(text[:cut], rest)
 }
 
 // writeConfig writes sweep.yaml.
@@ -136,11 +157,7 @@ func (s *Sweep) writeConfig(w io.Writer) error {
 		c.Axes = append(c.Axes, axisConfig(&s.Axes[i]))
 	}
 	if s.Design != "grid" {
-		for i := range s.Points {
-			if !s.Points[i].Added {
-				c.Points = append(c.Points, s.Points[i].Values)
-			}
-		}
+		c.Points = [][]string{{pointsPlace}}
 	}
 	if s.Default >= 0 {
 		c.Default = s.Points[s.Default].ID
@@ -164,8 +181,48 @@ func (s *Sweep) writeConfig(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "# Makes this sweep again: routesim sweep --from %s -o DIR\n%s", ConfigFile, text)
-	return err
+	before, after, _ := bytes.Cut(text, []byte("  - - "+pointsPlace+"\n"))
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "# Makes this sweep again: routesim sweep --from %s -o DIR\n%s", ConfigFile, before)
+	if s.Design != "grid" {
+		if err := s.writeValues(out); err != nil {
+			return err
+		}
+	}
+	out.Write(after)
+	return out.Flush()
+}
+
+// pointsPlace stands for the list of points until that is written.
+const pointsPlace = "the-points-of-the-design"
+
+// writeValues writes the values of the design's points as the YAML library
+// would, which takes some kilobytes a point.
+func (s *Sweep) writeValues(w *bufio.Writer) error {
+	texts := map[string]string{}
+	for i := range s.Points {
+		if s.Points[i].Added {
+			continue
+		}
+		for j, v := range s.Points[i].Values {
+			text, ok := texts[v]
+			if !ok {
+				line, err := yaml.Marshal([]string{v})
+				if err != nil {
+					return err
+				}
+				text = string(line)
+				texts[v] = text
+			}
+			indent := "    "
+			if j == 0 {
+				indent = "  - "
+			}
+			w.WriteString(indent)
+			w.WriteString(text)
+		}
+	}
+	return nil
 }
 
 func axisConfig(a *Axis) configAxis {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,23 +116,43 @@ func (s *Sweep) WritePointsCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// writePointsParquet writes the same table with typed columns.
+// writePointsParquet writes the same table with typed columns, group by group.
 func (s *Sweep) writePointsParquet(w io.Writer) error {
 	names := columnsOf(s.Axes)
-	cells := make([][]string, len(names))
-	if err := s.eachRow(func(row []string) error {
-		for i, c := range row {
-			cells[i] = append(cells[i], c)
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
 	columns := make([]columnar.Values, len(names))
 	for i, name := range names {
-		columns[i] = typed(name, cells[i], s.isNumber(name))
+		columns[i] = emptyColumn(name, s.isNumber(name))
 	}
-	return columnar.WriteValues(w, "points", columns)
+	out, err := columnar.NewValuesWriter(w, "points", columns)
+	if err != nil {
+		return err
+	}
+	rows := 0
+	flush := func() error {
+		err := out.Write(columns, 0, rows)
+		for i := range columns {
+			c := &columns[i]
+			c.Booleans, c.Texts, c.Decimals = c.Booleans[:0], c.Texts[:0], c.Decimals[:0]
+		}
+		rows = 0
+		return err
+	}
+	err = s.eachRow(func(cells []string) error {
+		for i, text := range cells {
+			appendCell(&columns[i], text)
+		}
+		if rows++; rows == columnar.GroupRows {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil && rows > 0 {
+		err = flush()
+	}
+	if err != nil {
+		return err
+	}
+	return out.Close()
 }
 
 // isNumber reports whether a column holds numbers.
@@ -156,26 +177,34 @@ func (s *Sweep) plainNumbers(axis int) bool {
 	return true
 }
 
-// typed turns texts into a column of numbers, of booleans or of texts.
-func typed(name string, cells []string, number bool) columnar.Values {
+// emptyColumn is a column of numbers, of booleans or of texts.
+func emptyColumn(name string, number bool) columnar.Values {
 	v := columnar.Values{Name: name}
-	if slices.Contains([]string{"beyond", "fresh"}, name) {
-		v.Booleans = make([]bool, len(cells))
-		for i, c := range cells {
-			v.Booleans[i] = c == "true"
-		}
-		return v
-	}
-	if !number {
-		v.Texts = append([]string{}, cells...)
-		return v
-	}
-	c := &cellReader{names: []string{name}, cells: []string{""}, next: 1}
-	v.Decimals = make([]float64, len(cells))
-	for i, t := range cells {
-		v.Decimals[i] = c.decimalOf(t)
+	switch {
+	case slices.Contains([]string{"beyond", "fresh"}, name):
+		v.Booleans = []bool{}
+	case number:
+		v.Decimals = []float64{}
+	default:
+		v.Texts = []string{}
 	}
 	return v
+}
+
+// appendCell adds a cell of the table to its column.
+func appendCell(v *columnar.Values, text string) {
+	switch {
+	case v.Booleans != nil:
+		v.Booleans = append(v.Booleans, text == "true")
+	case v.Decimals != nil:
+		n := math.NaN()
+		if text != "" {
+			n, _ = strconv.ParseFloat(text, 64) // the program wrote it
+		}
+		v.Decimals = append(v.Decimals, n)
+	default:
+		v.Texts = append(v.Texts, text)
+	}
 }
 
 // ReadPointsCSV reads the table of points into a sweep whose axes and seeds are

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -180,22 +181,15 @@ func axesOf(names []string, points [][]string) []*Axis {
 			seen[p[j]] = true
 		}
 		if numbers := Numbers(a.Values); numbers != nil {
-			slices.SortStableFunc(a.Values, func(x, y string) int { return compareNumbers(x, y) })
+			of := make(map[string]float64, len(numbers))
+			for i, v := range a.Values {
+				of[v] = numbers[i]
+			}
+			slices.SortStableFunc(a.Values, func(x, y string) int { return cmp.Compare(of[x], of[y]) })
 		}
 		axes[j] = a
 	}
 	return axes
-}
-
-func compareNumbers(x, y string) int {
-	n := Numbers([]string{x, y})
-	switch {
-	case n[0] < n[1]:
-		return -1
-	case n[0] > n[1]:
-		return 1
-	}
-	return 0
 }
 
 // Numbers returns values as numbers, nil where one of them is a word.

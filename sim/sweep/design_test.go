@@ -99,7 +99,7 @@ func TestSampleOfListsAndWholeNumbers(t *testing.T) {
 	if words["fast"] != 50 || words["slow"] != 50 || len(numbers) != 100 {
 		t.Errorf("got %v and %d numbers, want each word 50 times and each number once", words, len(numbers))
 	}
-	if v := d.Axes[1].Values; v[0] != "1" || v[99] != "100" || !slices.IsSortedFunc(v, compareNumbers) {
+	if v := d.Axes[1].Values; v[0] != "1" || v[99] != "100" || !slices.IsSorted(Numbers(v)) {
 		t.Errorf("the axis is not sorted: %v", v)
 	}
 	few, err := Draw([]*Axis{axis(t, whole(), "1..3")}, 12, 7)

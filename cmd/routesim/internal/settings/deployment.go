@@ -30,7 +30,7 @@ func (r *resolution) fromDeployment(d *Deployment) ([]Given, error) {
 // be used.
 func (r *resolution) faults() ([]Given, error) {
 	for _, s := range r.table.list {
-		if c, ok := r.best[s]; ok && c.given.Fault != nil {
+		if c, ok := r.best.get(s); ok && c.given.Fault != nil {
 			return nil, c.given.Fault
 		}
 	}
@@ -47,7 +47,7 @@ func (r *resolution) list(d *Deployment) {
 	for i := range d.Given {
 		g := &d.Given[i]
 		line := fmt.Sprintf("%s = %s from %s", g.Setting.Name, g.Text, strings.TrimSpace(g.Origin.Where))
-		if by := r.best[g.Setting].given.Origin; by != g.Origin {
+		if by := r.best.of(g.Setting).given.Origin; by != g.Origin {
 			line += fmt.Sprintf(" (no effect: the %s wins)", by)
 		}
 		r.Listing = append(r.Listing, line)
@@ -65,16 +65,16 @@ func (r *resolution) yielded(line string) {
 // yield lets values of a stronger source win over those that the manifests give
 // to single groups of workers: a group's own value would win otherwise.
 func (r *resolution) yield() ([]Given, error) {
-	stronger := func(name string) (chosen, bool) {
+	stronger := func(name string) (*chosen, bool) {
 		s, ok := r.table.Lookup(name)
 		if !ok {
-			return chosen{}, false
+			return nil, false
 		}
-		c, ok := r.best[s]
+		c, ok := r.best.get(s)
 		return c, ok && c.given.Origin.Layer > FromDynamo && !c.value.None
 	}
 	for _, s := range r.table.list {
-		c, ok := r.best[s]
+		c, ok := r.best.get(s)
 		if _, fleet := s.Kind.(FleetKind); !ok || !fleet || c.given.Origin.Layer != FromDynamo {
 			continue
 		}
@@ -99,7 +99,6 @@ func (r *resolution) yield() ([]Given, error) {
 			})
 		}
 		c.value = fleetValue(groups)
-		r.best[s] = c
 	}
 	return nil, nil
 }

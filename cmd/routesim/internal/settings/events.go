@@ -52,7 +52,7 @@ func (r *resolution) settleEvents() error {
 		return nil
 	}
 	s, _ := r.table.Lookup("kv-events-config")
-	given := r.best[s].given
+	given := r.best.of(s).given
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &members); err != nil {
 		return given.problem(show(text), s.Kind.Expected())

@@ -154,6 +154,7 @@ func groupSettings() map[string]*Setting {
 	rows := groupRows()
 	known := map[string]*Setting{}
 	for i := range rows {
+		rows[i].def, _ = rows[i].Kind.Parse(rows[i].Default)
 		known[snake(rows[i].Name)] = &rows[i]
 	}
 	return known
@@ -202,25 +203,25 @@ func (r *resolution) chooseModel() error {
 	}
 	prof, _ := r.table.Lookup("profile")
 	timing, _ := r.table.Lookup("timing")
-	given := func(s *Setting) (chosen, bool) {
-		c, ok := r.best[s]
+	given := func(s *Setting) (*chosen, bool) {
+		c, ok := r.best.get(s)
 		return c, ok && !c.value.None
 	}
 	drop := func(s *Setting, by Origin) {
 		store(s.Ref(&r.Run), Value{None: true})
-		r.origins[s] = by
+		r.origins[s.place] = by
 	}
 	p, hasProfile := given(prof)
 	t, hasTiming := given(timing)
 	switch {
 	case own:
 		for _, c := range []*Setting{prof, timing} {
-			if g, ok := given(c); ok && g.given.Origin.Layer == r.origins[workers].Layer {
+			if g, ok := given(c); ok && g.given.Origin.Layer == r.origins[workers.place].Layer {
 				return fmt.Errorf("%s: found %s and workers of which every group names its profile, expected one or the other", c.Name, show(g.value.Text))
 			} else if ok {
 				r.Warn("%s of the %s has no effect: every group of workers names its profile", c.Name, g.given.Origin)
 			}
-			drop(c, r.origins[workers])
+			drop(c, r.origins[workers.place])
 		}
 	case r.noProfile != nil && !hasProfile && !hasTiming:
 		return r.noProfile

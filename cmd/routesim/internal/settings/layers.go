@@ -70,7 +70,7 @@ var loadAware = [...][2]string{
 // fromPreset returns what the load-aware preset sets, if it is on.
 func (r *resolution) fromPreset() ([]Given, error) {
 	s, _ := r.table.Lookup("load-aware")
-	c, ok := r.best[s]
+	c, ok := r.best.get(s)
 	if !ok || c.value.Int == 0 {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (r *resolution) fromPreset() ([]Given, error) {
 // fromPolicy returns the router section of the policy file, if one was named.
 func (r *resolution) fromPolicy() ([]Given, error) {
 	s, _ := r.table.Lookup("router-policy-config")
-	c, ok := r.best[s]
+	c, ok := r.best.get(s)
 	if !ok || c.value.None {
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func (r *resolution) fromPolicy() ([]Given, error) {
 // prefill load scale, and a weight of 0 hides the cache as well.
 func (r *resolution) fromWeight() ([]Given, error) {
 	s, _ := r.table.Lookup("router-kv-overlap-score-weight")
-	c, ok := r.best[s]
+	c, ok := r.best.get(s)
 	if !ok || c.value.None {
 		return nil, nil
 	}

@@ -103,11 +103,11 @@ func (r *resolution) settlePools() error {
 		return err
 	}
 	size, _ := r.table.Lookup("block-size")
-	if r.origins[size].Layer == FromDefault {
+	if r.origins[size.place].Layer == FromDefault {
 		run.Engine.BlockSize = engine.DefaultsOf(run.Engine.Backend).BlockSize
 	}
 	if b := run.Engine.BlockSize; b < 2 && run.Engine.Backend != engine.SGLang {
-		return fmt.Errorf("block-size: found %d (%s), expected at least 2 tokens with the engine %v", b, r.origins[size], run.Engine.Backend)
+		return fmt.Errorf("block-size: found %d (%s), expected at least 2 tokens with the engine %v", b, r.origins[size.place], run.Engine.Backend)
 	}
 	return nil
 }
@@ -203,8 +203,7 @@ func (r *resolution) poolArgs(flag, text, role string) ([]Given, error) {
 				return nil, g.problem(show(v.Text), role)
 			}
 		case g.Setting.Support != Honoured:
-			def, _ := g.Setting.Kind.Parse(g.Setting.Default)
-			if v.None || v.Text == def.Text {
+			if v.None || v.Text == g.Setting.def.Text {
 				continue
 			}
 			if err := r.without(g); err != nil {
@@ -224,13 +223,13 @@ func (r *resolution) poolArgs(flag, text, role string) ([]Given, error) {
 // sharedByPools takes a value that both pools must have.
 func (r *resolution) sharedByPools(g *Given, v Value) error {
 	s := g.Setting
-	if o := r.origins[s]; o.Layer != FromDefault {
+	if o := r.origins[s.place]; o.Layer != FromDefault {
 		if have := s.Get(&r.Run); have.Text != v.Text {
 			return g.problem(show(v.Text), fmt.Sprintf("%s as the %s says: both pools share it", have.Text, o))
 		}
 		return nil
 	}
 	store(s.Ref(&r.Run), v)
-	r.origins[s] = g.Origin
+	r.origins[s.place] = g.Origin
 	return nil
 }

@@ -23,7 +23,7 @@ func (r *Resolved) Entries() []Entry {
 	var list []Entry
 	for _, s := range r.Settings() {
 		v := s.Get(&r.Run)
-		list = append(list, Entry{s.Name, s.plain(v), v.Text, s.Unit, r.origins[s].String()})
+		list = append(list, Entry{s.Name, s.plain(v), v.Text, s.Unit, r.origins[s.place].String()})
 	}
 	return list
 }

@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"routesim/sim/engine"
-	"routesim/sim/router"
 	"routesim/workloads"
 )
 
@@ -125,22 +123,22 @@ type Resolved struct {
 	Listing     []string // what was taken from the manifests of a deployment
 
 	table   *Table
-	origins map[*Setting]Origin
+	origins []Origin // by place of the setting
 }
 
 // Origin returns where the value of a setting came from.
-func (r *Resolved) Origin(s *Setting) Origin { return r.origins[s] }
+func (r *Resolved) Origin(s *Setting) Origin { return r.origins[s.place] }
 
 // Explicit reports whether anyone gave the setting a value.
 func (r *Resolved) Explicit(name string) bool {
 	s, ok := r.table.Lookup(name)
-	return ok && r.origins[s].Layer != FromDefault
+	return ok && r.origins[s.place].Layer != FromDefault
 }
 
 // OnCommandLine reports whether the setting's value was given as a flag.
 func (r *Resolved) OnCommandLine(name string) bool {
 	s, ok := r.table.Lookup(name)
-	return ok && r.origins[s].Layer == FromFlag
+	return ok && r.origins[s.place].Layer == FromFlag
 }
 
 // Settings lists the settings of the table that the run honours.
@@ -157,7 +155,7 @@ func (r *Resolved) Settings() []*Setting {
 // resolution is the work in progress: the strongest value of each setting.
 type resolution struct {
 	*Resolved
-	best      map[*Setting]chosen
+	best      choices
 	file      policyFile
 	noProfile error // why the manifests of a deployment name no profile
 }
@@ -167,18 +165,89 @@ type chosen struct {
 	value Value
 }
 
+// choices are the strongest values so far; a setting that nobody gave a value
+// has none.
+type choices struct {
+	at   []int16 // by place of the setting: one more than the place in list, 0 for none
+	list []chosen
+}
+
+// get returns what stands for a setting, nil and false for nothing.
+func (c *choices) get(s *Setting) (*chosen, bool) {
+	if i := c.at[s.place]; i > 0 {
+		return &c.list[i-1], true
+	}
+	return nil, false
+}
+
+// of is get with an empty value for nothing.
+func (c *choices) of(s *Setting) chosen {
+	if v, ok := c.get(s); ok {
+		return *v
+	}
+	return chosen{}
+}
+
+func (c *choices) set(s *Setting, v chosen) {
+	if i := c.at[s.place]; i > 0 {
+		c.list[i-1] = v
+		return
+	}
+	c.list = append(c.list, v)
+	c.at[s.place] = int16(len(c.list))
+}
+
+func (c *choices) drop(s *Setting) { c.at[s.place] = 0 }
+
+// Sources are what has been read of an Input. A sweep resolves every point from
+// the same ones.
+type Sources struct {
+	table                   *Table
+	flags                   []Given
+	file, environment, dict []Given
+	deployment              *Deployment
+	warnings                []string
+}
+
+// Read reads the files and variables of an input.
+func (t *Table) Read(in Input) (s *Sources, err error) {
+	s = &Sources{table: t, flags: in.Flags, deployment: in.Deployment}
+	if s.file, err = t.fromFile(in.ConfigFile); err != nil {
+		return nil, err
+	}
+	s.environment = t.fromEnvironment(in.Environ, &s.warnings)
+	s.dict, err = t.fromDict(in.EngineArgs)
+	return s, err
+}
+
 // Resolve merges all sources, checks every value and returns the result.
 func (t *Table) Resolve(in Input) (*Resolved, error) {
+	s, err := t.Read(in)
+	if err != nil {
+		return nil, err
+	}
+	return s.Resolve(nil)
+}
+
+// Resolve merges what was read and further flags, which win over those of the
+// input, checks every value and returns the result. It may be called from
+// several goroutines at once.
+func (s *Sources) Resolve(more []Given) (*Resolved, error) {
+	n := len(s.table.list)
 	r := &resolution{
-		Resolved: &Resolved{table: t, origins: map[*Setting]Origin{}},
-		best:     map[*Setting]chosen{},
+		Resolved: &Resolved{table: s.table, origins: make([]Origin, n)},
+		best:     choices{at: make([]int16, n)},
 	}
 	layers := []func() ([]Given, error){
-		func() ([]Given, error) { return t.fromFile(in.ConfigFile) },
-		func() ([]Given, error) { return t.fromEnvironment(in.Environ, &r.Warnings), nil },
-		func() ([]Given, error) { return r.fromDeployment(in.Deployment) },
-		func() ([]Given, error) { return t.fromDict(in.EngineArgs) },
-		func() ([]Given, error) { return in.Flags, nil },
+		func() ([]Given, error) { return s.file, nil },
+		func() ([]Given, error) {
+			r.Warnings = append(r.Warnings, s.warnings...)
+			return s.environment, nil
+		},
+		func() ([]Given, error) { return r.fromDeployment(s.deployment) },
+		func() ([]Given, error) { return s.dict, nil },
+		func() ([]Given, error) { return s.flags, nil },
+		func() ([]Given, error) { return more, nil },
 		r.faults,
 		r.yield,
 		r.fromPreset,
@@ -196,7 +265,7 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 			}
 		}
 	}
-	r.Run.Engine, r.Run.Live = engine.DefaultParams(), router.DefaultLive()
+	r.Run = s.table.defaults
 	if err := r.chooseSemantics(); err != nil {
 		return nil, err
 	}
@@ -209,7 +278,7 @@ func (t *Table) Resolve(in Input) (*Resolved, error) {
 	if err := r.settleRouter(); err != nil {
 		return nil, err
 	}
-	r.list(in.Deployment)
+	r.list(s.deployment)
 	return r.Resolved, r.check()
 }
 
@@ -223,7 +292,7 @@ func (r *resolution) take(g *Given) error {
 	if !ok || word && g.Origin.Layer == FromFlag && strings.TrimSpace(g.Text) == "" {
 		return r.unreadable(g)
 	}
-	old, had := r.best[s]
+	old, had := r.best.get(s)
 	if had && old.given.Origin.Layer == FromDict && g.Origin.Layer == FromFlag && strings.HasPrefix(s.Dict, "dynamo.") {
 		// Dynamo's replay lets the engine's own queue order win.
 		r.Warn("%s: the %s sets %s, so the %s has no effect", s.Name, old.given.Origin, old.value.Text, g.Origin)
@@ -233,7 +302,7 @@ func (r *resolution) take(g *Given) error {
 		old.value.Text != v.Text && s.Support == Honoured {
 		r.Warn("%s: the %s sets %s, so %s of the %s has no effect", s.Name, g.Origin, v.Text, old.value.Text, old.given.Origin)
 	}
-	r.best[s] = chosen{*g, v}
+	r.best.set(s, chosen{*g, v})
 	return nil
 }
 
@@ -262,26 +331,23 @@ func (r *resolution) unreadable(g *Given) error {
 	return g.problem(show(g.Text), c.Expected())
 }
 
-// finish stores the chosen values and deals with those no replay honours.
+// finish stores the chosen values over the defaults and deals with those no
+// replay honours.
 func (r *resolution) finish() error {
 	for _, s := range r.table.list {
-		c, given := r.best[s]
-		def, ok := s.Kind.Parse(s.Default)
-		if !ok {
-			panic("settings: unreadable default of " + s.Name)
-		}
+		c, given := r.best.get(s)
 		if !given {
-			c.value = def
+			continue
 		}
 		if s.Support == Honoured {
 			store(s.Ref(&r.Run), c.value)
-			r.origins[s] = c.given.Origin
+			r.origins[s.place] = c.given.Origin
 			if c.given.Origin.Layer == FromEnvironment {
 				r.Environment = append(r.Environment, Variable{c.given.Origin.Where, c.given.Text, s.Name})
 			}
 			continue
 		}
-		if !given || c.value.None || c.value.Text == def.Text || c.given.Origin.Layer == FromPreset {
+		if c.value.None || c.value.Text == s.def.Text || c.given.Origin.Layer == FromPreset {
 			continue
 		}
 		if err := r.without(&c.given); err != nil {

@@ -71,7 +71,7 @@ func (r *resolution) warnInactive() {
 			if s.Support != Honoured || !kvOnly || s.Name == "router-mode" || s.Name == "router-semantics" || s.Name == "seed" {
 				continue
 			}
-			if c, ok := r.best[s]; ok && c.given.Origin.Layer == FromFlag {
+			if c, ok := r.best.get(s); ok && c.given.Origin.Layer == FromFlag {
 				r.Warn("%s has no effect in %s mode", s.Name, run.Router.Mode)
 			}
 		}
@@ -91,5 +91,5 @@ func (r *resolution) warnInactive() {
 
 func (r *resolution) originOf(name string) Origin {
 	s, _ := r.table.Lookup(name)
-	return r.origins[s]
+	return r.origins[s.place]
 }

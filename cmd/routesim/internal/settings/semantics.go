@@ -12,8 +12,7 @@ func (s *Setting) needsLive(v Value) bool {
 	if s.Name == "router-mode" {
 		return !router.Mode(v.Int).InReplay()
 	}
-	def, _ := s.Kind.Parse(s.Default)
-	return s.LiveOnly && v.Text != def.Text
+	return s.LiveOnly && v.Text != s.def.Text
 }
 
 const whyLive = "only a live router has it (leave router-semantics out, or give live)"
@@ -23,12 +22,12 @@ const whyLive = "only a live router has it (leave router-semantics out, or give 
 // for: then it is an error on the command line, and elsewhere a warning.
 func (r *resolution) chooseSemantics() error {
 	s, _ := r.table.Lookup("router-semantics")
-	asked, given := r.best[s]
+	asked, given := r.best.get(s)
 	if given && asked.value.Text == LiveWord {
 		return r.selectPolicy(true)
 	}
 	for _, t := range r.table.list {
-		c, ok := r.best[t]
+		c, ok := r.best.get(t)
 		if !ok || c.given.Origin.Layer == FromPreset || !t.needsLive(c.value) {
 			continue
 		}
@@ -40,7 +39,7 @@ func (r *resolution) chooseSemantics() error {
 			return c.given.problem(show(c.given.Text), fmt.Sprintf("%s under router-semantics replay: %s", t.Default, whyLive))
 		}
 		r.pass(&c.given, whyLive)
-		delete(r.best, t)
+		r.best.drop(t)
 	}
 	if err := r.liveGroups(s, given); err != nil {
 		return err
@@ -50,8 +49,8 @@ func (r *resolution) chooseSemantics() error {
 	}
 	// What the preset says of a live router is no part of a replay.
 	for _, t := range r.table.list {
-		if c, ok := r.best[t]; ok && t.needsLive(c.value) {
-			delete(r.best, t)
+		if c, ok := r.best.get(t); ok && t.needsLive(c.value) {
+			r.best.drop(t)
 		}
 	}
 	return nil
@@ -60,7 +59,7 @@ func (r *resolution) chooseSemantics() error {
 // goLive turns the semantics to live and says why.
 func (r *resolution) goLive(s *Setting, why string) {
 	v, _ := s.Kind.Parse(LiveWord)
-	r.best[s] = chosen{Given{Setting: s, Text: LiveWord, Origin: Origin{FromLive, why}}, v}
+	r.best.set(s, chosen{Given{Setting: s, Text: LiveWord, Origin: Origin{FromLive, why}}, v})
 }
 
 // selectPolicy finds the policy that selects workers, and those of the stages
@@ -87,10 +86,10 @@ func (r *resolution) selectPolicy(mayLive bool) error {
 		return nil
 	}
 	s, _ := r.table.Lookup("router-semantics")
-	if c := r.best[s]; c.value.Text != LiveWord {
+	if c := r.best.of(s); c.value.Text != LiveWord {
 		if !mayLive {
 			file, _ := r.table.Lookup("router-policy-config")
-			if g := r.best[file].given; g.Origin.Layer == FromFlag || override != "" {
+			if g := r.best.of(file).given; g.Origin.Layer == FromFlag || override != "" {
 				return fmt.Errorf("router-policy-config: found policy %s selected under router-semantics replay, expected the default policy (Dynamo's replay refuses others; give live, or worker-selection-policy default)", chosen.Name)
 			}
 			r.Warn("router-policy-config: the policy %s has no effect: only a live router has others than the default", chosen.Name)
@@ -105,7 +104,7 @@ func (r *resolution) selectPolicy(mayLive bool) error {
 // text returns the text of a setting, "" where none is given.
 func (r *resolution) text(name string) string {
 	s, _ := r.table.Lookup(name)
-	if c, ok := r.best[s]; ok && !c.value.None {
+	if c, ok := r.best.get(s); ok && !c.value.None {
 		return c.value.Text
 	}
 	return ""
@@ -201,13 +200,13 @@ func (r *resolution) warnUnused() {
 		{"router-decode-policy", run.DecodePolicy != "", "there is no decode stage in aggregated serving"},
 	} {
 		s, _ := r.table.Lookup(u.name)
-		if c, ok := r.best[s]; ok && u.idle && c.given.Origin.Layer == FromFlag && c.value.Text != s.Default {
+		if c, ok := r.best.get(s); ok && u.idle && c.given.Origin.Layer == FromFlag && c.value.Text != s.Default {
 			r.Warn("%s has no effect: %s", u.name, u.why)
 		}
 	}
 	if run.Router.Live != nil && kv && run.Router.OverlapScoreCredit == 0 && l.Policy == nil {
 		for _, name := range []string{"router-kv-events", "router-ttl-secs", "router-approximate-cache-policy", "router-predicted-ttl-secs", "kv-event-loss"} {
-			if s, _ := r.table.Lookup(name); r.origins[s].Layer == FromFlag {
+			if s, _ := r.table.Lookup(name); r.origins[s.place].Layer == FromFlag {
 				r.Warn("%s has no effect: at credit 0 a live router keeps no index", name)
 			}
 		}
@@ -217,5 +216,5 @@ func (r *resolution) warnUnused() {
 // SemanticsFrom says why the router is a live one or that of the replay.
 func (r *Resolved) SemanticsFrom() string {
 	s, _ := r.table.Lookup("router-semantics")
-	return r.origins[s].String()
+	return r.origins[s.place].String()
 }

@@ -5,7 +5,12 @@
 // derived from that table.
 package settings
 
-import "slices"
+import (
+	"slices"
+
+	"routesim/sim/engine"
+	"routesim/sim/router"
+)
 
 // Group sorts settings in help texts.
 type Group string
@@ -60,6 +65,9 @@ type Setting struct {
 
 	// Ref points at the setting's field of a run; nil unless it is Honoured.
 	Ref func(*Run) any
+
+	place int   // in the table
+	def   Value // Default as a value
 }
 
 // Spellings returns every name of the setting as a flag or key, in kebab case:
@@ -78,6 +86,8 @@ type Table struct {
 	byName map[string]*Setting // every spelling, kebab case
 	byEnv  map[string]*Setting
 	byDict map[string]*Setting
+
+	defaults Run // every setting at its default
 }
 
 // NewTable returns the table.
@@ -88,10 +98,21 @@ func NewTable() *Table {
 			t.add(&rows[i])
 		}
 	}
+	t.defaults.Engine, t.defaults.Live = engine.DefaultParams(), router.DefaultLive()
+	for _, s := range t.list {
+		if s.Support == Honoured {
+			store(s.Ref(&t.defaults), s.def)
+		}
+	}
 	return t
 }
 
 func (t *Table) add(s *Setting) {
+	var ok bool
+	if s.def, ok = s.Kind.Parse(s.Default); !ok {
+		panic("settings: unreadable default of " + s.Name)
+	}
+	s.place = len(t.list)
 	t.list = append(t.list, s)
 	if !s.NoFlag {
 		for _, n := range s.Spellings() {

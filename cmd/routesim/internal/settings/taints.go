@@ -45,7 +45,7 @@ func (s *Setting) liveFields(v Value) string {
 // settings of their own that only a live router looks at, like those of the run.
 func (r *resolution) liveGroups(semantics *Setting, given bool) error {
 	for _, t := range r.table.list {
-		c, ok := r.best[t]
+		c, ok := r.best.get(t)
 		if !ok {
 			continue
 		}
