@@ -18,7 +18,8 @@ const rankOfWorker = 0
 // routing order. A decision is 20 bytes, little-endian: the request's row (32
 // bits), the worker (32), the data-parallel rank (32) and the bits of the
 // overlap in blocks that the router believed the worker to hold, as a binary64;
-// 0 in round-robin mode.
+// 0 in round-robin mode. In disaggregated serving the worker is the one that
+// decodes, the overlap that of the other, and the prefill worker follows (32).
 func DecisionDigest(r *sim.Result) [32]byte {
 	h := sha256.New()
 	buf := make([]byte, 0, digestChunk+64)
@@ -32,6 +33,9 @@ func DecisionDigest(r *sim.Result) [32]byte {
 		buf = binary.LittleEndian.AppendUint32(buf, uint32(q.Worker))
 		buf = binary.LittleEndian.AppendUint32(buf, rankOfWorker)
 		buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(overlap))
+		if r.Handoffs != nil {
+			buf = binary.LittleEndian.AppendUint32(buf, uint32(r.Handoffs[row].PrefillWorker))
+		}
 		buf = flush(h, buf, digestChunk)
 	}
 	flush(h, buf, 0)

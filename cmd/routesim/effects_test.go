@@ -33,57 +33,76 @@ func effects() map[string]effect {
 	queue := []string{"--router-queue-threshold=0.2", "--workers=2"}
 	approximate := []string{"--no-router-kv-events"}
 	file := []string{"--router-policy-config=POLICY", "--worker-selection-policy=default"}
+	pools := []string{"--prefill-workers=2", "--decode-workers=2"}
+	bypass := with(pools, "--router-conditional-disagg", "--conditional-disagg-prefill-busy-threshold=0.1")
+	sent := with(pools, "--kv-transfer-bandwidth=1", "--kv-transfer-bytes-per-token=20000")
 	return map[string]effect{
-		"router-mode":                          {nil, []string{"--router-mode=least-loaded"}, false},
-		"load-aware":                           {nil, []string{"--load-aware"}, false},
-		"seed":                                 {nil, []string{"--seed=7"}, false},
-		"router-semantics":                     {[]string{"--router-kv-overlap-score-credit=0"}, []string{"--router-semantics=live"}, false},
-		"router-kv-overlap-score-credit":       {nil, []string{"--router-kv-overlap-score-credit=0.2"}, false},
-		"router-kv-overlap-score-credit-decay": {nil, []string{"--router-kv-overlap-score-credit-decay=3"}, false},
-		"router-prefill-load-scale":            {nil, []string{"--router-prefill-load-scale=0.1"}, false},
-		"router-kv-overlap-score-weight":       {nil, []string{"--router-kv-overlap-score-weight=5"}, false},
-		"router-decode-active-request-weight":  {nil, []string{"--router-decode-active-request-weight=30"}, false},
-		"router-temperature":                   {nil, []string{"--router-temperature=1"}, false},
-		"router-track-active-blocks":           {nil, []string{"--no-router-track-active-blocks"}, false},
-		"router-assume-kv-reuse":               {nil, []string{"--no-router-assume-kv-reuse"}, false},
-		"router-track-prefill-tokens":          {nil, []string{"--no-router-track-prefill-tokens"}, false},
-		"router-prefill-load-model":            {nil, []string{"--router-prefill-load-model=ais"}, false},
-		"router-queue-threshold":               {nil, queue[:1], false},
-		"router-queue-policy":                  {queue, []string{"--router-queue-policy=wspt"}, false},
-		"router-policy-config":                 {nil, file[:1], false},
-		"worker-selection-policy":              {file, []string{"--worker-selection-policy=mine"}, false},
-		"model-name":                           {file, []string{"--model-name=other"}, false},
-		"kv-event-lag-ms":                      {nil, []string{"--kv-event-lag-ms=300"}, false},
-		"kv-event-delay-ms":                    {nil, []string{"--kv-event-delay-ms=300"}, false},
-		"worker-kv-events":                     {nil, []string{"--no-worker-kv-events"}, false},
-		"kv-events-config":                     {nil, []string{`--kv-events-config={"enable_kv_cache_events": false}`}, false},
-		"device":                               {[]string{"--router-mode=device-aware-weighted"}, []string{"--workers=2,2@device=cpu"}, false},
-		"taints":                               {live, []string{"--workers=2,2@taints=fast+far"}, false},
-		"router-kv-events":                     {live, approximate, false},
-		"router-ttl-secs":                      {approximate, []string{"--router-ttl-secs=0.2"}, false},
-		"router-approximate-cache-policy":      {with(approximate, "--num-gpu-blocks=60"), []string{"--router-approximate-cache-policy=lru"}, false},
-		"router-predicted-ttl-secs":            {live, []string{"--router-predicted-ttl-secs=5"}, false},
-		"kv-event-loss":                        {live, []string{"--kv-event-loss=0.5"}, false},
-		"router-restart-at":                    {live, []string{"--router-restart-at=400"}, false},
-		"router-reset-states":                  {[]string{"--router-restart-at=400"}, []string{"--router-reset-states"}, false},
-		"router-track-output-blocks":           {live, []string{"--router-track-output-blocks"}, false},
-		"expected-output":                      {[]string{"--router-track-output-blocks"}, []string{"--expected-output=trace"}, false},
-		"active-request-expiry-secs":           {live, []string{"--active-request-expiry-secs=0.005"}, false},
-		"active-decode-blocks-threshold":       {live, []string{"--active-decode-blocks-threshold=0.05"}, false},
-		"active-prefill-tokens-threshold":      {live, []string{"--active-prefill-tokens-threshold=200"}, false},
-		"active-prefill-tokens-threshold-frac": {live, []string{"--active-prefill-tokens-threshold-frac=0.1"}, false},
-		"overlap-refresh-after-secs":           {with(queue, live...), []string{"--overlap-refresh-after-secs=0.01"}, false},
-		"encoder-cuda-to-cpu-ratio":            {[]string{"--router-mode=device-aware-weighted", "--workers=2,2@device=cpu"}, []string{"--encoder-cuda-to-cpu-ratio=1"}, false},
-		"router-session-affinity-ttl-secs":     {live, []string{"--router-session-affinity-ttl-secs=60"}, false},
-		"router-session-affinity-mode":         {[]string{"--router-session-affinity-ttl-secs=60", "--active-prefill-tokens-threshold=200"}, []string{"--router-session-affinity-mode=soft"}, false},
-		"faults":                               {live, []string{"--faults=crash:1@100-400,drain:2@200"}, false},
-		"client-timeout-ms":                    {live, []string{"--client-timeout-ms=150"}, false},
-		"client-first-token-timeout-ms":        {live, []string{"--client-first-token-timeout-ms=25"}, false},
-		"cancel-rate":                          {live, []string{"--cancel-rate=0.3", "--cancel-after-ms=100"}, false},
-		"cancel-after-ms":                      {[]string{"--cancel-rate=0.3", "--cancel-after-ms=100"}, []string{"--cancel-after-ms=20"}, false},
-		"frontends":                            {live, []string{"--frontends=3"}, false},
-		"router-replica-sync":                  {[]string{"--frontends=3"}, []string{"--router-replica-sync"}, false},
-		"replica-sync-delay-ms":                {[]string{"--frontends=3", "--router-replica-sync"}, []string{"--replica-sync-delay-ms=50"}, false},
+		"router-mode":                                {nil, []string{"--router-mode=least-loaded"}, false},
+		"load-aware":                                 {nil, []string{"--load-aware"}, false},
+		"seed":                                       {nil, []string{"--seed=7"}, false},
+		"router-semantics":                           {[]string{"--router-kv-overlap-score-credit=0"}, []string{"--router-semantics=live"}, false},
+		"router-kv-overlap-score-credit":             {nil, []string{"--router-kv-overlap-score-credit=0.2"}, false},
+		"router-kv-overlap-score-credit-decay":       {nil, []string{"--router-kv-overlap-score-credit-decay=3"}, false},
+		"router-prefill-load-scale":                  {nil, []string{"--router-prefill-load-scale=0.1"}, false},
+		"router-kv-overlap-score-weight":             {nil, []string{"--router-kv-overlap-score-weight=5"}, false},
+		"router-decode-active-request-weight":        {nil, []string{"--router-decode-active-request-weight=30"}, false},
+		"router-temperature":                         {nil, []string{"--router-temperature=1"}, false},
+		"router-track-active-blocks":                 {nil, []string{"--no-router-track-active-blocks"}, false},
+		"router-assume-kv-reuse":                     {nil, []string{"--no-router-assume-kv-reuse"}, false},
+		"router-track-prefill-tokens":                {nil, []string{"--no-router-track-prefill-tokens"}, false},
+		"router-prefill-load-model":                  {nil, []string{"--router-prefill-load-model=ais"}, false},
+		"router-queue-threshold":                     {nil, queue[:1], false},
+		"router-queue-policy":                        {queue, []string{"--router-queue-policy=wspt"}, false},
+		"router-policy-config":                       {nil, file[:1], false},
+		"worker-selection-policy":                    {file, []string{"--worker-selection-policy=mine"}, false},
+		"model-name":                                 {file, []string{"--model-name=other"}, false},
+		"kv-event-lag-ms":                            {nil, []string{"--kv-event-lag-ms=300"}, false},
+		"kv-event-delay-ms":                          {nil, []string{"--kv-event-delay-ms=300"}, false},
+		"worker-kv-events":                           {nil, []string{"--no-worker-kv-events"}, false},
+		"kv-events-config":                           {nil, []string{`--kv-events-config={"enable_kv_cache_events": false}`}, false},
+		"device":                                     {[]string{"--router-mode=device-aware-weighted"}, []string{"--workers=2,2@device=cpu"}, false},
+		"taints":                                     {live, []string{"--workers=2,2@taints=fast+far"}, false},
+		"router-kv-events":                           {live, approximate, false},
+		"router-ttl-secs":                            {approximate, []string{"--router-ttl-secs=0.2"}, false},
+		"router-approximate-cache-policy":            {with(approximate, "--num-gpu-blocks=60"), []string{"--router-approximate-cache-policy=lru"}, false},
+		"router-predicted-ttl-secs":                  {live, []string{"--router-predicted-ttl-secs=5"}, false},
+		"kv-event-loss":                              {live, []string{"--kv-event-loss=0.5"}, false},
+		"router-restart-at":                          {live, []string{"--router-restart-at=400"}, false},
+		"router-reset-states":                        {[]string{"--router-restart-at=400"}, []string{"--router-reset-states"}, false},
+		"router-track-output-blocks":                 {live, []string{"--router-track-output-blocks"}, false},
+		"expected-output":                            {[]string{"--router-track-output-blocks"}, []string{"--expected-output=trace"}, false},
+		"active-request-expiry-secs":                 {live, []string{"--active-request-expiry-secs=0.005"}, false},
+		"active-decode-blocks-threshold":             {live, []string{"--active-decode-blocks-threshold=0.05"}, false},
+		"active-prefill-tokens-threshold":            {live, []string{"--active-prefill-tokens-threshold=200"}, false},
+		"active-prefill-tokens-threshold-frac":       {live, []string{"--active-prefill-tokens-threshold-frac=0.1"}, false},
+		"overlap-refresh-after-secs":                 {with(queue, live...), []string{"--overlap-refresh-after-secs=0.01"}, false},
+		"encoder-cuda-to-cpu-ratio":                  {[]string{"--router-mode=device-aware-weighted", "--workers=2,2@device=cpu"}, []string{"--encoder-cuda-to-cpu-ratio=1"}, false},
+		"router-session-affinity-ttl-secs":           {live, []string{"--router-session-affinity-ttl-secs=60"}, false},
+		"router-session-affinity-mode":               {[]string{"--router-session-affinity-ttl-secs=60", "--active-prefill-tokens-threshold=200"}, []string{"--router-session-affinity-mode=soft"}, false},
+		"faults":                                     {live, []string{"--faults=crash:1@100-400,drain:2@200"}, false},
+		"client-timeout-ms":                          {live, []string{"--client-timeout-ms=150"}, false},
+		"client-first-token-timeout-ms":              {live, []string{"--client-first-token-timeout-ms=25"}, false},
+		"cancel-rate":                                {live, []string{"--cancel-rate=0.3", "--cancel-after-ms=100"}, false},
+		"cancel-after-ms":                            {[]string{"--cancel-rate=0.3", "--cancel-after-ms=100"}, []string{"--cancel-after-ms=20"}, false},
+		"frontends":                                  {live, []string{"--frontends=3"}, false},
+		"router-replica-sync":                        {[]string{"--frontends=3"}, []string{"--router-replica-sync"}, false},
+		"prefill-workers":                            {pools, []string{"--prefill-workers=3"}, false},
+		"decode-workers":                             {pools, []string{"--decode-workers=3"}, false},
+		"prefill-engine-args":                        {pools, []string{`--prefill-engine-args={"engine": {"max_num_seqs": 1}}`}, false},
+		"decode-engine-args":                         {pools, []string{`--decode-engine-args={"engine": {"max_num_seqs": 1}}`}, false},
+		"kv-transfer-bandwidth":                      {sent, []string{"--kv-transfer-bandwidth=0.2"}, false},
+		"kv-transfer-bytes-per-token":                {sent, []string{"--kv-transfer-bytes-per-token=90000"}, false},
+		"kv-transfer-timing-mode":                    {sent, []string{"--kv-transfer-timing-mode=destination_missing"}, false},
+		"router-prefill-policy":                      {with(pools, file...), []string{"--router-prefill-policy=mine"}, false},
+		"router-decode-policy":                       {with(pools, file...), []string{"--router-decode-policy=mine"}, false},
+		"router-conditional-disagg":                  {pools, []string{"--router-conditional-disagg"}, false},
+		"router-conditional-disagg-config":           {bypass, []string{`--router-conditional-disagg-config={"eff_isl_threshold": 100}`}, false},
+		"conditional-disagg-policy":                  {bypass, []string{"--conditional-disagg-policy=prefill_load"}, false},
+		"conditional-disagg-eff-isl-threshold":       {bypass, []string{"--conditional-disagg-eff-isl-threshold=100"}, false},
+		"conditional-disagg-eff-isl-ratio-threshold": {bypass, []string{"--conditional-disagg-eff-isl-ratio-threshold=0.3"}, false},
+		"conditional-disagg-prefill-busy-threshold":  {with(bypass, "--conditional-disagg-policy=prefill_load"), []string{"--conditional-disagg-prefill-busy-threshold=0.5"}, false},
+		"conditional-disagg-decode-busy-threshold":   {bypass, []string{"--conditional-disagg-decode-busy-threshold=0.05"}, false},
+		"replica-sync-delay-ms":                      {[]string{"--frontends=3", "--router-replica-sync"}, []string{"--replica-sync-delay-ms=50"}, false},
 	}
 }
 
@@ -96,8 +115,6 @@ func withoutEffect() map[string]string {
 		"router-tracking-hash":         "Both give the same decisions",
 		"router-tracking-key-file":     "tracking key",
 		"router-tracking-key-id":       "tracking key",
-		"router-prefill-policy":        "disaggregated serving only",
-		"router-decode-policy":         "disaggregated serving only",
 		"router-block-size":            "Must equal --block-size",
 	}
 }
@@ -149,6 +166,7 @@ func effectTrace(t *testing.T, routes bool) *workloads.Trace {
 		}
 		if routes {
 			r.Route = &workloads.Route{Worker: int32(draw(4)), Rank: -1, Keys: []uint64{uint64(draw(5))}}
+			r.PrefillRoute = &workloads.Route{Worker: int32(draw(4)), Rank: -1}
 		}
 		rows = append(rows, r)
 	}
@@ -165,7 +183,11 @@ func decisions(t *testing.T, tr *workloads.Trace, flags []string) string {
 	table := settings.NewTable()
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	rec := table.Flags(fs)
-	if err := fs.Parse(append([]string{"--timing=fixed:12,4", "--workers=4", "--num-gpu-blocks=500", "--max-num-batched-tokens=2048", "--trace-block-size=64"}, flags...)); err != nil {
+	base := []string{"--timing=fixed:12,4", "--num-gpu-blocks=500", "--max-num-batched-tokens=2048", "--trace-block-size=64"}
+	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--decode-workers=") }) {
+		base = append(base, "--workers=4")
+	}
+	if err := fs.Parse(append(base, flags...)); err != nil {
 		t.Fatal(err)
 	}
 	r, err := table.Resolve(settings.Input{Flags: rec.Given})
@@ -196,7 +218,7 @@ func TestEveryRouterSettingMatters(t *testing.T) {
 	traces := [2]*workloads.Trace{effectTrace(t, false), effectTrace(t, true)}
 	seen := map[string]bool{}
 	for _, s := range settings.NewTable().All() {
-		router := s.LiveOnly || s.Group == settings.Cost || s.Group == settings.Track || s.Group == settings.Queue ||
+		router := s.LiveOnly || s.Group == settings.Cost || s.Group == settings.Track || s.Group == settings.Queue || s.Group == settings.Pools ||
 			slices.Contains([]string{"kv-event-delay-ms", "worker-kv-events", "kv-events-config", "device", "router-block-size"}, s.Name)
 		if s.Support != settings.Honoured || !router {
 			continue
@@ -239,12 +261,14 @@ func TestEveryRouterSettingMatters(t *testing.T) {
 // TestEveryModeDecidesItsOwnWay: no two modes give the same decisions.
 func TestEveryModeDecidesItsOwnWay(t *testing.T) {
 	tr := effectTrace(t, true)
-	seen := map[string]string{}
-	for _, mode := range []string{"kv", "round-robin", "random", "power-of-two", "least-loaded", "direct", "device-aware-weighted"} {
-		d := decisions(t, tr, []string{"--router-mode=" + mode, "--workers=2,2@device=cpu", "--router-semantics=live"})
-		if other := seen[d]; other != "" {
-			t.Errorf("%s and %s decide alike", mode, other)
+	for _, fleet := range [][]string{{"--workers=2,2@device=cpu"}, {"--prefill-workers=2,2@device=cpu", "--decode-workers=2,2@device=cpu"}} {
+		seen := map[string]string{}
+		for _, mode := range []string{"kv", "round-robin", "random", "power-of-two", "least-loaded", "direct", "device-aware-weighted"} {
+			d := decisions(t, tr, append(fleet, "--router-mode="+mode, "--router-semantics=live"))
+			if other := seen[d]; other != "" {
+				t.Errorf("%v: %s and %s decide alike", fleet, mode, other)
+			}
+			seen[d] = mode
 		}
-		seen[d] = mode
 	}
 }

@@ -2,15 +2,14 @@ package settings
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// validEvents reports whether a text is a JSON object; settleEvents looks into
+// validObject reports whether a text is a JSON object. What takes it looks into
 // it.
-func validEvents(text string) bool {
+func validObject(text string) bool {
 	var v map[string]any
 	return json.Unmarshal([]byte(text), &v) == nil && v != nil
 }
@@ -62,11 +61,7 @@ func (r *resolution) settleEvents() error {
 		want, ok := known[key]
 		switch {
 		case !ok:
-			found, names := "the unknown key "+show(key), slices.Sorted(maps.Keys(known))
-			if near := Nearest(key, names); near != "" {
-				found += fmt.Sprintf(" (did you mean %s?)", near)
-			}
-			return given.problem(found, "one of "+strings.Join(names, ", "))
+			return given.unknownMember(key, slices.Sorted(maps.Keys(known)))
 		case !fits(members[key], want):
 			return given.problem(show(string(members[key]))+" of "+key, want)
 		}

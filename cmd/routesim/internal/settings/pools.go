@@ -134,30 +134,6 @@ func (r *resolution) checkPools() error {
 	return nil
 }
 
-// checkLivePools refuses pools behind a live router, and names what makes it one.
-func (r *resolution) checkLivePools() error {
-	run := &r.Run
-	if !run.Disaggregated() || run.Semantics != LiveWord && run.Frontends < 2 {
-		return nil
-	}
-	semantics := r.originOf("router-semantics")
-	what := "router-semantics live (" + semantics.String() + ")"
-	switch {
-	case run.Semantics != LiveWord:
-		what = fmt.Sprintf("frontends %d (%s)", run.Frontends, r.originOf("frontends"))
-	case semantics.Layer == FromLive:
-		what = semantics.Where + ", which only a live router has"
-	}
-	pools := "prefill-workers"
-	for _, name := range []string{"prefill-workers", "decode-workers", "prefill-engine-args", "decode-engine-args"} {
-		if o := r.originOf(name); o.Layer != FromDefault {
-			pools = fmt.Sprintf("%s (%s)", name, o)
-			break
-		}
-	}
-	return fmt.Errorf("prefill-workers: found pools, by %s, together with %s, expected none of it: pools run under replay semantics only, with router-mode kv or round-robin; leave it out", pools, what)
-}
-
 // warnTransfers names the half of a rate of KV transfers that was given without
 // the other: a transfer takes time where both are known.
 func (r *resolution) warnTransfers() {

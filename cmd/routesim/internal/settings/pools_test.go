@@ -6,6 +6,8 @@ import (
 
 	"routesim/sim"
 	"routesim/sim/engine"
+	"routesim/sim/router"
+	"routesim/sim/router/policy"
 )
 
 // pools resolves flags and works out both pools.
@@ -82,31 +84,109 @@ func TestPoolErrors(t *testing.T) {
 	}
 }
 
-// TestPoolsBehindLiveRouters: the error names the setting that makes the router
-// a live one, and where it and the pools come from.
-func TestPoolsBehindLiveRouters(t *testing.T) {
-	for name, c := range map[string]struct {
-		in   Input
-		args []string
-		want []string
+// TestPoliciesOfStages: each stage takes its own flag, else the override, else
+// what the file selects for it, and nothing from another stage.
+func TestPoliciesOfStages(t *testing.T) {
+	file := writeFile(t, "p.yaml", `
+worker_selection:
+  aggregated: a
+  prefill: p
+  instances:
+    - {name: a, type: multiplicative}
+    - {name: p, type: prefix-affinity}
+    - {name: d, type: dynamo-two-tier-cost-fn}
+`)
+	name := func(p *policy.Policy) string {
+		if p == nil {
+			return policy.Default
+		}
+		return p.Name
+	}
+	for _, c := range []struct {
+		args                        []string
+		aggregated, prefill, decode string
 	}{
-		"events":     {Input{}, []string{"--prefill-workers=2", "--no-router-kv-events"}, []string{"by prefill-workers (flag --prefill-workers)", "router-kv-events (flag --no-router-kv-events)"}},
-		"mode":       {Input{}, []string{"--decode-workers=2", "--router-mode=random"}, []string{"by decode-workers (flag --decode-workers)", "router-mode (flag --router-mode)"}},
-		"asked":      {Input{}, []string{"--prefill-workers=2", "--router-semantics=live"}, []string{"router-semantics live (flag --router-semantics)"}},
-		"frontends":  {Input{}, []string{"--prefill-workers=2", "--frontends=2"}, []string{"frontends", "flag --frontends"}},
-		"faults":     {Input{}, []string{"--prefill-workers=2", "--faults=drain:0@1-2"}, []string{"faults (flag --faults)"}},
-		"dictionary": {Input{}, []string{`--prefill-engine-args={"engine": {"worker_type": "prefill"}}`, "--kv-event-loss=0.1"}, []string{"by prefill-engine-args (flag --prefill-engine-args)", "kv-event-loss (flag --kv-event-loss)"}},
+		{nil, "multiplicative", "default", "default"},
+		{[]string{"--prefill-workers=2"}, "default", "prefix-affinity", "default"},
+		{[]string{"--prefill-workers=2", "--router-decode-policy=d"}, "default", "prefix-affinity", "dynamo-two-tier-cost-fn"},
+		{[]string{"--prefill-workers=2", "--worker-selection-policy=d"}, "default", "dynamo-two-tier-cost-fn", "dynamo-two-tier-cost-fn"},
+		{[]string{"--prefill-workers=2", "--worker-selection-policy=d", "--router-prefill-policy=default"}, "default", "default", "dynamo-two-tier-cost-fn"},
+		{[]string{"--decode-workers=2", "--worker-selection-policy=default"}, "default", "default", "default"},
 	} {
-		_, err := resolveWith(t, c.in, append([]string{"--timing=dynamo-polynomial"}, c.args...)...)
-		if err == nil {
-			t.Errorf("%s: no error", name)
-			continue
+		r := mustResolve(t, Input{}, append([]string{"--timing=dynamo-polynomial", "--router-policy-config=" + file}, c.args...)...)
+		l := &r.Run.Live
+		if name(l.Policy) != c.aggregated || name(l.PrefillPolicy) != c.prefill || name(l.DecodePolicy) != c.decode {
+			t.Errorf("%v: found %s, %s and %s, expected %s, %s and %s", c.args, name(l.Policy), name(l.PrefillPolicy), name(l.DecodePolicy), c.aggregated, c.prefill, c.decode)
 		}
-		for _, want := range append(c.want, "replay semantics only, with router-mode kv or round-robin") {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %v, expected %q in it", name, err, want)
-			}
+		if live := l.Policy != nil || l.PrefillPolicy != nil || l.DecodePolicy != nil; live != (r.Run.Router.Live != nil) {
+			t.Errorf("%v: the router is live: %v", c.args, !live)
 		}
+	}
+	_, err := resolveWith(t, Input{}, "--prefill-workers=2", "--router-policy-config="+file, "--router-prefill-policy=x")
+	if err == nil || !strings.Contains(err.Error(), "found x, expected one of the configured instances default, a, p, d") {
+		t.Errorf("found %v", err)
+	}
+	wantWarning(t, mustResolve(t, Input{}, "--prefill-workers=2", "--router-policy-config="+file, "--router-decode-policy=p"), "policy prefix-affinity of the decode stage sees no cached blocks")
+}
+
+// TestConditionalObject: the object's keys count as settings given where the
+// object is; a setting of its own wins from a stronger source.
+func TestConditionalObject(t *testing.T) {
+	const on = "--router-conditional-disagg"
+	r := mustResolve(t, Input{Environ: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_EFF_ISL_THRESHOLD=5", "DYN_ROUTER_CONDITIONAL_DISAGG_DECODE_BUSY_THRESHOLD=0.5"}},
+		"--prefill-workers=2", on, `--router-conditional-disagg-config={"policy": "isl_or_load", "eff_isl_threshold": 9, "prefill_busy_threshold": 0.25}`)
+	c := r.Run.Router.Live.Conditional
+	if c == nil || c.Rule != router.ISLOrLoad || c.ISLThreshold != 9 || c.ISLRatioThreshold != 0.7 || *c.PrefillBusyThreshold != 0.25 || *c.DecodeBusyThreshold != 0.5 {
+		t.Errorf("found %+v", c)
+	}
+	wantWarning(t, r, "conditional-disagg-eff-isl-threshold: 5 of the environment DYN_ROUTER_CONDITIONAL_DISAGG_EFF_ISL_THRESHOLD has no effect")
+	r = mustResolve(t, Input{Environ: []string{"DYN_ROUTER_CONDITIONAL_DISAGG=1", `DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG={"eff_isl_threshold": 9, "decode_busy_threshold": null}`}},
+		"--decode-workers=2", "--conditional-disagg-eff-isl-threshold=7")
+	if c := r.Run.Router.Live.Conditional; c == nil || c.ISLThreshold != 7 || c.DecodeBusyThreshold != nil {
+		t.Errorf("found %+v", c)
+	}
+	wantWarning(t, r, "conditional-disagg-eff-isl-threshold: 9 of the environment DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG eff_isl_threshold has no effect")
+	for object, want := range map[string]string{
+		`{"eff_isl_treshold": 1}`:          "found the unknown key eff_isl_treshold (did you mean eff_isl_threshold?)",
+		`{"eff_isl_threshold": "1"}`:       `found "1" of eff_isl_threshold, expected a whole number from 0`,
+		`{"eff_isl_threshold": 1.5}`:       "found 1.5 of eff_isl_threshold",
+		`{"eff_isl_ratio_threshold": 1.1}`: "found 1.1 of eff_isl_ratio_threshold, expected a number from 0 to 1",
+		`{"policy": "never"}`:              "expected isl_bounding, prefill_load or isl_or_load",
+		`{"policy": 1}`:                    "found 1 of policy",
+		`{"prefill_busy_threshold": true}`: "found true of prefill_busy_threshold",
+		`[1]`:                              "expected a JSON object",
+	} {
+		_, err := resolveWith(t, Input{}, "--prefill-workers=2", on, "--router-conditional-disagg-config="+object)
+		if err == nil || !strings.HasPrefix(err.Error(), "--router-conditional-disagg-config: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: found %v, expected %s", object, err, want)
+		}
+	}
+	_, err := resolveWith(t, Input{}, "--prefill-workers=2", "--router-conditional-disagg-config={}")
+	if err == nil || !strings.Contains(err.Error(), "expected it only together with --router-conditional-disagg") {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestIdleConditionalSettings names what cannot change a run.
+func TestIdleConditionalSettings(t *testing.T) {
+	const on = "--router-conditional-disagg"
+	pools := []string{"--prefill-workers=2", on}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{on}, "router-conditional-disagg has no effect: there is no prefill stage"},
+		{append(pools, "--router-mode=random"), "it needs router-mode kv and router-kv-events"},
+		{append(pools, "--no-router-kv-events"), "it needs router-mode kv and router-kv-events"},
+		{[]string{"--prefill-workers=2", "--conditional-disagg-eff-isl-threshold=5"}, "conditional-disagg-eff-isl-threshold has no effect: it needs router-conditional-disagg"},
+		{append(pools, "--conditional-disagg-prefill-busy-threshold=0.5"), "isl_bounding does not look at load"},
+		{append(pools, "--conditional-disagg-policy=prefill_load", "--router-queue-threshold=1", "--conditional-disagg-eff-isl-threshold=5"), "prefill_load does not look at lengths"},
+		{[]string{"--prefill-workers=2", on, "--decode-workers=1,2@worker_kv_events=false"}, "2 of 3 decode workers publish no KV events"},
+	} {
+		wantWarning(t, mustResolve(t, Input{}, append([]string{"--timing=dynamo-polynomial"}, c.args...)...), c.want)
+	}
+	if r := mustResolve(t, Input{}, append(pools, "--timing=dynamo-polynomial")...); len(r.Warnings) > 0 {
+		t.Errorf("warnings %q, expected none", r.Warnings)
 	}
 }
 

@@ -248,6 +248,7 @@ func (s *Sources) Resolve(more []Given) (*Resolved, error) {
 		func() ([]Given, error) { return s.dict, nil },
 		func() ([]Given, error) { return s.flags, nil },
 		func() ([]Given, error) { return more, nil },
+		r.fromConditional,
 		r.faults,
 		r.yield,
 		r.fromPreset,

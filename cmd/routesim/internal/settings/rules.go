@@ -26,9 +26,6 @@ func (r *resolution) check() error {
 	if err := r.checkTrackingKey(); err != nil {
 		return err
 	}
-	if err := r.checkLivePools(); err != nil {
-		return err
-	}
 	r.warnInactive()
 	return nil
 }
@@ -86,6 +83,7 @@ func (r *resolution) warnInactive() {
 		r.Warn("router-queue-threshold has no effect without router-track-prefill-tokens: no worker ever counts as busy")
 	}
 	r.warnUnused()
+	r.warnConditional()
 	r.warnTransfers()
 }
 

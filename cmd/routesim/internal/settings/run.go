@@ -43,19 +43,21 @@ type Run struct {
 	DecodeSpeedupRatio float64  // multiplies SpeedupRatio for decode
 	TensorParallel     int      // GPUs per worker, AutoValue = the profile's, else 1
 
-	Router          router.Params
-	RouterBlockSize int32    // tokens, 0 = the engine's
-	OverlapWeight   *float64 // the deprecated weight, nil = not given
-	LoadAware       bool
-	PolicyConfig    string      // path, "" = none
-	Semantics       string      // Replay or LiveWord
-	Live            router.Live // what Router.Live points at under live semantics
-	SelectionPolicy string      // instance of the policy file, "" = as it selects
-	PrefillPolicy   string      // the same for a stage
-	DecodePolicy    string
-	StagePolicies   StagePolicies // as resolved
-	ModelName       string        // whose queue classes apply, "" = the root profile's
-	ExpectedOutput  bool          // requests say how long their answers will be
+	Router            router.Params
+	RouterBlockSize   int32    // tokens, 0 = the engine's
+	OverlapWeight     *float64 // the deprecated weight, nil = not given
+	LoadAware         bool
+	PolicyConfig      string      // path, "" = none
+	Semantics         string      // Replay or LiveWord
+	Live              router.Live // what Router.Live points at under live semantics
+	SelectionPolicy   string      // instance of the policy file, "" = as it selects
+	PrefillPolicy     string      // the same for a stage
+	DecodePolicy      string
+	Conditional       bool               // requests may bypass the prefill stage
+	ConditionalConfig string             // JSON of the rules, "" = none
+	Bypass            router.Conditional // the rules
+	ModelName         string             // whose queue classes apply, "" = the root profile's
+	ExpectedOutput    bool               // requests say how long their answers will be
 
 	Frontends          int
 	ReplicaSync        bool
@@ -117,6 +119,8 @@ func store(p any, v Value) {
 		*p = router.Mode(v.Int)
 	case *router.QueuePolicy:
 		*p = router.QueuePolicy(v.Int)
+	case *router.BypassRule:
+		*p = router.BypassRule(v.Int)
 	case *engine.PreemptionMode:
 		*p = engine.PreemptionMode(v.Int)
 	case *engine.Backend:
@@ -165,6 +169,8 @@ func load(p any, k Kind) Value {
 	case *router.Mode:
 		return loadInt(int64(*p), k)
 	case *router.QueuePolicy:
+		return loadInt(int64(*p), k)
+	case *router.BypassRule:
 		return loadInt(int64(*p), k)
 	case *engine.PreemptionMode:
 		return loadInt(int64(*p), k)

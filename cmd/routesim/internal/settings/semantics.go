@@ -62,43 +62,68 @@ func (r *resolution) goLive(s *Setting, why string) {
 	r.best.set(s, chosen{Given{Setting: s, Text: LiveWord, Origin: Origin{FromLive, why}}, v})
 }
 
-// selectPolicy finds the policy that selects workers, and those of the stages
-// of disaggregated serving. Any but the default is a matter of live routers.
+// selectPolicy finds the policies that select workers: one, or those of the two
+// stages of disaggregated serving. Any but the default is a matter of live
+// routers.
 func (r *resolution) selectPolicy(mayLive bool) error {
-	override := r.text("worker-selection-policy")
-	chosen, err := r.file.selected("aggregated", override)
-	if err != nil {
-		return err
-	}
+	l := &r.Run.Live
 	for _, stage := range []struct {
 		name, setting string
+		used          bool
 		to            **policy.Policy
-	}{{"prefill", "router-prefill-policy", &r.Run.StagePolicies.Prefill}, {"decode", "router-decode-policy", &r.Run.StagePolicies.Decode}} {
-		own := r.text(stage.setting)
-		if own == "" {
-			own = override
+	}{
+		{"aggregated", "", !r.apart(), &l.Policy},
+		{"prefill", "router-prefill-policy", r.apart(), &l.PrefillPolicy},
+		{"decode", "router-decode-policy", r.apart(), &l.DecodePolicy},
+	} {
+		override := r.text("worker-selection-policy")
+		if stage.setting != "" && r.text(stage.setting) != "" {
+			override = r.text(stage.setting)
 		}
-		if *stage.to, err = r.file.selected(stage.name, own); err != nil {
+		chosen, err := r.file.selected(stage.name, override)
+		if err != nil {
 			return err
 		}
-	}
-	if chosen == nil {
-		return nil
-	}
-	s, _ := r.table.Lookup("router-semantics")
-	if c := r.best.of(s); c.value.Text != LiveWord {
-		if !mayLive {
-			file, _ := r.table.Lookup("router-policy-config")
-			if g := r.best.of(file).given; g.Origin.Layer == FromFlag || override != "" {
-				return fmt.Errorf("router-policy-config: found policy %s selected under router-semantics replay, expected the default policy (Dynamo's replay refuses others; give live, or worker-selection-policy default)", chosen.Name)
-			}
-			r.Warn("router-policy-config: the policy %s has no effect: only a live router has others than the default", chosen.Name)
-			return nil
+		if chosen == nil || !stage.used {
+			continue
 		}
-		r.goLive(s, "policy "+chosen.Name)
+		ok, err := r.livePolicy(chosen, override != "", mayLive)
+		if err != nil {
+			return err
+		}
+		if ok {
+			*stage.to = chosen
+		}
 	}
-	r.Run.Live.Policy = chosen
 	return nil
+}
+
+// livePolicy makes the run live for a policy, and reports whether it is.
+func (r *resolution) livePolicy(p *policy.Policy, named, mayLive bool) (bool, error) {
+	s, _ := r.table.Lookup("router-semantics")
+	if r.best.of(s).value.Text == LiveWord {
+		return true, nil
+	}
+	if mayLive {
+		r.goLive(s, "policy "+p.Name)
+		return true, nil
+	}
+	file, _ := r.table.Lookup("router-policy-config")
+	if r.best.of(file).given.Origin.Layer == FromFlag || named {
+		return false, fmt.Errorf("router-policy-config: found policy %s selected under router-semantics replay, expected the default policy (Dynamo's replay refuses others; give live, or worker-selection-policy default)", p.Name)
+	}
+	r.Warn("router-policy-config: the policy %s has no effect: only a live router has others than the default", p.Name)
+	return false, nil
+}
+
+// apart reports whether prefill and decode are given workers of their own.
+func (r *resolution) apart() bool {
+	for _, name := range []string{"prefill-workers", "decode-workers", "prefill-engine-args", "decode-engine-args"} {
+		if r.text(name) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // text returns the text of a setting, "" where none is given.
@@ -110,10 +135,6 @@ func (r *resolution) text(name string) string {
 	return ""
 }
 
-// StagePolicies are the policies of the two stages of disaggregated serving;
-// nil is the default one.
-type StagePolicies struct{ Prefill, Decode *policy.Policy }
-
 // settleRouter completes the router's parameters from what was stored.
 func (r *resolution) settleRouter() error {
 	run := &r.Run
@@ -121,6 +142,9 @@ func (r *resolution) settleRouter() error {
 		run.Router.Live = &run.Live
 	}
 	if err := r.chooseClasses(); err != nil {
+		return err
+	}
+	if err := r.settleConditional(); err != nil {
 		return err
 	}
 	if err := r.settleEvents(); err != nil {
@@ -159,21 +183,31 @@ func (r *resolution) warnBlind() {
 	if run.Router.Mode != router.KV || run.Router.OverlapScoreCredit == 0 || l != nil && !l.KVEvents {
 		return
 	}
-	silent, all := 0, 0
-	groups, of, mend := run.Workers, "workers", "; no-router-kv-events would predict it"
+	groups, of := run.Workers, "workers"
 	if run.Disaggregated() { // the decode router sees load only
-		groups, of, mend = run.PrefillWorkers, "prefill workers", ""
+		groups, of = run.PrefillWorkers, "prefill workers"
 	}
+	if silent, all := run.silent(groups); silent > 0 {
+		r.Warn("router-mode kv: %d of %d %s publish no KV events (worker-kv-events, kv-events-config): the router is blind to what they hold and routes to them by load alone; no-router-kv-events would predict it", silent, all, of)
+	}
+	if !run.Disaggregated() || !run.Conditional {
+		return
+	}
+	if silent, all := run.silent(run.DecodeWorkers); silent > 0 {
+		r.Warn("router-conditional-disagg: %d of %d decode workers publish no KV events (worker-kv-events, kv-events-config): nothing counts as cached there", silent, all)
+	}
+}
+
+// silent counts the workers that publish no KV events.
+func (r *Run) silent(groups []WorkerGroup) (silent, all int) {
 	for i := range groups {
 		g := &groups[i]
 		all += g.Count
-		if !run.with(g).WorkerKVEvents {
+		if !r.with(g).WorkerKVEvents {
 			silent += g.Count
 		}
 	}
-	if silent > 0 {
-		r.Warn("router-mode kv: %d of %d %s publish no KV events (worker-kv-events, kv-events-config): the router is blind to what they hold and routes to them by load alone%s", silent, all, of, mend)
-	}
+	return silent, all
 }
 
 // warnUnused names settings of live routers that were given and wait for
@@ -196,20 +230,23 @@ func (r *resolution) warnUnused() {
 		{"router-reset-states", run.RestartAtMS == nil, "it needs router-restart-at (Dynamo 1.6.1 itself has no such flag any more)"},
 		{"encoder-cuda-to-cpu-ratio", run.Router.Mode != router.DeviceAwareWeighted, "it needs router-mode device-aware-weighted"},
 		{"overlap-refresh-after-secs", kv && run.Router.QueueThreshold == nil && run.Router.Classes == nil, "nothing ever waits without router-queue-threshold or queue classes"},
-		{"router-prefill-policy", run.PrefillPolicy != "", "there is no prefill stage in aggregated serving"},
-		{"router-decode-policy", run.DecodePolicy != "", "there is no decode stage in aggregated serving"},
+		{"router-prefill-policy", run.PrefillPolicy != "" && !run.Disaggregated(), "there is no prefill stage in aggregated serving"},
+		{"router-decode-policy", run.DecodePolicy != "" && !run.Disaggregated(), "there is no decode stage in aggregated serving"},
 	} {
 		s, _ := r.table.Lookup(u.name)
 		if c, ok := r.best.get(s); ok && u.idle && c.given.Origin.Layer == FromFlag && c.value.Text != s.Default {
 			r.Warn("%s has no effect: %s", u.name, u.why)
 		}
 	}
-	if run.Router.Live != nil && kv && run.Router.OverlapScoreCredit == 0 && l.Policy == nil {
+	if run.Router.Live != nil && kv && run.Router.OverlapScoreCredit == 0 && l.Policy == nil && l.PrefillPolicy == nil {
 		for _, name := range []string{"router-kv-events", "router-ttl-secs", "router-approximate-cache-policy", "router-predicted-ttl-secs", "kv-event-loss"} {
 			if s, _ := r.table.Lookup(name); r.origins[s.place].Layer == FromFlag {
 				r.Warn("%s has no effect: at credit 0 a live router keeps no index", name)
 			}
 		}
+	}
+	if p := l.DecodePolicy; kv && p != nil && p.Weights == nil && p.Needs&policy.Cache != 0 && l.KVEvents && !run.Conditional {
+		r.Warn("policy %s of the decode stage sees no cached blocks: KV events reach that stage only with router-conditional-disagg", p.Name)
 	}
 }
 

@@ -163,8 +163,8 @@ func TestPolicyFile(t *testing.T) {
 		t.Errorf("policy %s, %d classes", r.Run.Live.Policy.Name, len(r.Run.Router.Classes.Classes))
 	}
 	r = mustResolve(t, Input{}, "--router-policy-config="+file, "--worker-selection-policy=tuned", "--router-decode-policy=default")
-	if w := r.Run.Live.Policy.Weights; w == nil || *w.OverlapScoreCredit != 0.5 || w.Temperature != nil || r.Run.StagePolicies.Prefill == nil || r.Run.StagePolicies.Decode != nil {
-		t.Errorf("weights %+v, stages %+v", w, r.Run.StagePolicies)
+	if w := r.Run.Live.Policy.Weights; w == nil || *w.OverlapScoreCredit != 0.5 || w.Temperature != nil || r.Run.Live.PrefillPolicy != nil || r.Run.Live.DecodePolicy != nil {
+		t.Errorf("weights %+v, live %+v", w, r.Run.Live)
 	}
 	r = mustResolve(t, Input{Environ: []string{"DYN_ROUTER_WORKER_SELECTION_POLICY="}}, "--router-policy-config="+file)
 	if r.Run.Live.Policy.Name != "dynamo-two-tier-cost-fn" {

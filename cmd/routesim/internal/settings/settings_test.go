@@ -112,6 +112,8 @@ func companions(t *testing.T, s *Setting) []string {
 		return path
 	}
 	switch s.Name {
+	case "router-conditional-disagg-config":
+		return []string{"--router-conditional-disagg"}
 	case "router-block-size":
 		return []string{"--block-size=128"}
 	case "worker-selection-policy", "router-prefill-policy", "router-decode-policy":
@@ -140,6 +142,8 @@ func goodSample(t *testing.T, s *Setting) string {
 		return `{"engine": {"max_num_seqs": 7}}`
 	case "kv-events-config":
 		return `{"enable_kv_cache_events": true}`
+	case "router-conditional-disagg-config":
+		return `{}`
 	}
 	return good
 }

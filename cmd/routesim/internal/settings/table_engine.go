@@ -97,7 +97,7 @@ func disaggRows() []Setting {
 	return []Setting{
 		{
 			Name: "prefill-workers", Aliases: []string{"num-prefill-workers"}, Group: Pools, Default: None, Kind: FleetKind{Optional: true},
-			Help: "Disaggregated serving: the workers that compute prompts, written as --workers is. Excludes --workers; without --decode-workers there is one of those. Pools run under replay semantics only, with router-mode kv or round-robin.",
+			Help: "Disaggregated serving: the workers that compute prompts, written as --workers is. Excludes --workers; without --decode-workers there is one of those.",
 			Ref:  func(r *Run) any { return &r.PrefillWorkers },
 		}, {
 			Name: "decode-workers", Aliases: []string{"num-decode-workers"}, Group: Pools, Default: None, Kind: FleetKind{Optional: true},

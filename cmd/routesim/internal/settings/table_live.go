@@ -217,7 +217,7 @@ func semanticsRows() []Setting {
 			Help: "Model whose queue classes of the policy file apply, in the place of its root profile.",
 			Ref:  func(r *Run) any { return &r.ModelName },
 		}, {
-			Name: "kv-events-config", Group: Fleet, Default: None, Kind: Word{What: "vLLM's JSON object", Hint: "JSON", Optional: true, Check: validEvents},
+			Name: "kv-events-config", Group: Fleet, Default: None, Kind: Word{What: "vLLM's JSON object", Hint: "JSON", Optional: true, Check: validObject},
 			Help: "vLLM's setting of that name: with enable_kv_cache_events false all workers publish no KV events.",
 			Ref:  func(r *Run) any { return &r.EventsConfig },
 		},

@@ -17,11 +17,7 @@ func ignoredRows() []Setting {
 		{Name: "shared-cache-multiplier", Env: []string{"DYN_SHARED_CACHE_MULTIPLIER"}, Default: None, Kind: fraction.optional()},
 		{Name: "shared-cache-type", Router: true, Env: []string{"DYN_SHARED_CACHE_TYPE"}, Default: None,
 			Kind: Choice{Words: []string{None, "hicache"}}},
-		{Name: "router-conditional-disagg", Field: "conditional_disagg_enabled", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG"}, Default: "false", Kind: Bool{}},
-		{Name: "router-conditional-disagg-config", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG"}, Default: None,
-			Kind: Word{What: "a JSON object", Hint: "JSON", Optional: true}},
 	}
-	rows = append(rows, ignoredVariables()...)
 	for i := range rows {
 		rows[i].Support, rows[i].Why = Ignored, replayIgnores
 	}
@@ -51,22 +47,6 @@ func inertRows() []Setting {
 	}
 	for i := range rows {
 		rows[i].Support = Inert
-	}
-	return rows
-}
-
-// ignoredVariables have no flag in Dynamo.
-func ignoredVariables() []Setting {
-	rows := []Setting{
-		{Name: "conditional-disagg-policy", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_POLICY"}, Default: "isl_bounding",
-			Kind: Choice{Words: []string{"isl_bounding", "prefill_load", "isl_or_load"}}},
-		{Name: "conditional-disagg-eff-isl-threshold", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_EFF_ISL_THRESHOLD"}, Default: "2048", Kind: Int{Max: math.MaxInt64}},
-		{Name: "conditional-disagg-eff-isl-ratio-threshold", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_EFF_ISL_RATIO_THRESHOLD"}, Default: "0.7", Kind: fraction},
-		{Name: "conditional-disagg-prefill-busy-threshold", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_PREFILL_BUSY_THRESHOLD"}, Default: None, Kind: nonNegative.optional()},
-		{Name: "conditional-disagg-decode-busy-threshold", Env: []string{"DYN_ROUTER_CONDITIONAL_DISAGG_DECODE_BUSY_THRESHOLD"}, Default: None, Kind: nonNegative.optional()},
-	}
-	for i := range rows {
-		rows[i].NoFlag = true
 	}
 	return rows
 }
