@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -40,7 +41,7 @@ var comparedModes = [2]string{"round-robin", "kv"}
 func newCompare(sys system) *cobra.Command {
 	o := &compareOptions{runOptions: runOptions{sys: sys}}
 	cmd := &cobra.Command{
-		Use:     "compare [flags] TRACE... | RUN_A RUN_B",
+		Use:     "compare [flags] [TRACE...] | RUN_A RUN_B",
 		Short:   "Replay a trace in round-robin and kv mode, or compare two saved runs",
 		Long:    compareHelp,
 		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5\n  routesim compare out/before out/after\n  routesim compare trace.jsonl --a \"--router-mode random\" --b \"--router-mode power-of-two\"",
@@ -71,6 +72,9 @@ func (o *compareOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer dir.discard()
+	if a, b := readingOf(runs[0].settings).load, readingOf(runs[1].settings).load; a != b {
+		return errors.New("request-count: found two synthetic loads, expected the same requests in both runs (routesim sweep --vary varies the load)")
+	}
 	if err := runs[0].read(cmd.Context(), o.sys.stdin); err != nil {
 		return err
 	}

@@ -121,7 +121,10 @@ func (o *explainOptions) open(cmd *cobra.Command, dir string) (*replayed, error)
 		return nil, err
 	}
 	paths := strings.Split(o.trace, ",")
-	if o.trace == "" {
+	switch {
+	case saved.trace == syntheticName && o.trace == "":
+		paths = nil
+	case o.trace == "":
 		if paths, err = saved.findTrace(dir); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,8 @@ import (
 const replayHelp = `Replay a request trace through the router and the workers it routes to.
 
 TRACE is a Mooncake JSONL file or a Dynamo request trace (several shards may be
-given), plain, gzip or zstd; - reads standard input.
+given), plain, gzip or zstd; - reads standard input. --request-count makes a
+synthetic load in its place.
 
 Every setting below is a flag, a key of the --config file (kebab or snake case)
 and, where a variable is named, an environment variable. The strongest source
@@ -33,6 +34,7 @@ const replayExample = `  routesim replay trace.jsonl
   routesim replay trace.jsonl --router-temperature 0.5 --format json
   routesim replay trace.jsonl --workers 6xh100/llama-3.1-70b/tp4,2xa100/llama-3.1-70b/tp4@max_num_seqs=64
   routesim replay trace.jsonl --from-dynamo deployment.yaml
+  routesim replay --request-count 500 --input-tokens 4000 --output-tokens 200 --request-rate 6
   routesim replay trace.jsonl --print-config > run.yaml`
 
 // replayOptions are what one command line says besides settings.
@@ -44,7 +46,7 @@ type replayOptions struct {
 func newReplay(sys system) *cobra.Command {
 	o := &replayOptions{runOptions: runOptions{sys: sys}}
 	cmd := &cobra.Command{
-		Use:     "replay [flags] TRACE...",
+		Use:     "replay [flags] [TRACE...]",
 		Short:   "Replay a trace and report latency, cache reuse and balance",
 		Long:    replayHelp,
 		Example: replayExample,

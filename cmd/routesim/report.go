@@ -68,9 +68,15 @@ func (run *replayed) summary() *reports.Summary {
 	return s
 }
 
+// syntheticName stands for the name of a trace that was made.
+const syntheticName = "synthetic load"
+
 // traceName names the trace without its folder, so that results do not depend
 // on where a run was started.
 func (run *replayed) traceName() string {
+	if run.settings.Run.Load() != nil {
+		return syntheticName
+	}
 	names := make([]string, len(run.paths))
 	for i, p := range run.paths {
 		if names[i] = filepath.Base(p); p == "-" {

@@ -126,8 +126,8 @@ func (o *runOptions) checkEmpty() error {
 // names of the files to be written included, and says on standard error what the environment did, what models the workers and
 // what was given in vain.
 func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Resolved, files ...string) (*replayed, *outDir, error) {
-	if len(args) == 0 {
-		return nil, nil, fmt.Errorf("%s: expected a TRACE (a file, or - for standard input)", cmd.CommandPath())
+	if len(args) == 0 && r.Run.Load() == nil {
+		return nil, nil, fmt.Errorf("%s: expected a TRACE (a file, or - for standard input), or --request-count for a synthetic load", cmd.CommandPath())
 	}
 	if slices.Contains(args, "") {
 		return nil, nil, fmt.Errorf(`%s: found "" as a TRACE, expected a file, or - for standard input`, cmd.CommandPath())
@@ -194,6 +194,9 @@ func newReplayed(r *settings.Resolved, paths []string) (*replayed, error) {
 // configured is newReplayed without what is to be said of profiles.
 func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 	s := &r.Run
+	if len(paths) > 0 && s.Load() != nil {
+		return nil, fmt.Errorf("request-count: found a synthetic load together with the TRACE %s, expected one or the other", strings.Join(paths, " "))
+	}
 	groups, err := s.Fleet()
 	if err != nil {
 		return nil, err
@@ -232,7 +235,7 @@ func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 // replayed is a run, from its settings to its result.
 type replayed struct {
 	settings *settings.Resolved
-	paths    []string // of the trace
+	paths    []string // of the trace, none with a synthetic load
 	config   *sim.Config
 	groups   []settings.Modelled    // of the fleet
 	profiles []reports.ProfileFacts // of the groups that have one
@@ -283,6 +286,9 @@ func openTrace(paths []string, r *settings.Resolved, stdin io.Reader) (*workload
 // openRows reads the first rows of a trace, all of them for 0.
 func openRows(paths []string, rows int, r *settings.Resolved, stdin io.Reader) (*workloads.Trace, error) {
 	run := &r.Run
+	if load := run.Load(); load != nil {
+		return load.Trace()
+	}
 	o := workloads.Options{Format: run.TraceFormat, ClosedLoop: run.Concurrency > 0, Stdin: stdin, MaxRows: rows}
 	if o.Format == settings.AutoFormat {
 		o.Format = ""

@@ -45,6 +45,7 @@ Exit code 0: all points done. 2: bad input or usage. 3: some points failed.
 const sweepExample = `  routesim sweep trace.jsonl --vary router-kv-overlap-score-credit=0:2:0.1 -o out
   routesim sweep trace.jsonl --vary workers=4:16:2 --vary arrival-speedup-ratio=0.5,1,2 --seeds 1 -o out
   routesim sweep trace.jsonl --vary router-prefill-load-scale=0..4 --vary router-temperature=0..1 --sample lhs:40 -o out
+  routesim sweep --request-count 500 --input-tokens 4000 --output-tokens 200 --request-rate 4 --vary request-rate=2,4,8 -o load
   routesim sweep --from out/sweep.yaml -o again`
 
 // gridDesign is the name of a design of all combinations.
@@ -68,7 +69,7 @@ type sweepOptions struct {
 
 func newSweep(sys system) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "sweep [flags] TRACE...",
+		Use:     "sweep [flags] [TRACE...]",
 		Short:   "Run a trace with many settings and say which ones to use",
 		Long:    sweepHelp,
 		Example: sweepExample,
@@ -135,9 +136,6 @@ func (o *sweepOptions) check(cmd *cobra.Command, args []string) error {
 				"sample": "lhs:N", "points": "the path of a CSV file", "from": "the path of a sweep.yaml", "shard": "I/N",
 			}[name])
 		}
-	}
-	if o.from == "" && len(args) == 0 {
-		return fmt.Errorf("%s: expected a TRACE (a file, or - for standard input)", cmd.CommandPath())
 	}
 	if o.from != "" {
 		if err := o.checkFrom(); err != nil {

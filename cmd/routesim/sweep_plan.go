@@ -12,6 +12,7 @@ import (
 	"routesim/reports"
 	"routesim/reports/sweepdata"
 	"routesim/sim/sweep"
+	"routesim/sim/synthetic"
 	"routesim/workloads"
 )
 
@@ -46,6 +47,7 @@ type reading struct {
 	block           int32
 	explicit        bool
 	spread, closed  bool
+	load            synthetic.Load // made in its place
 }
 
 // sweepTrace is a trace that points share.

@@ -18,6 +18,9 @@ import (
 // readingOf tells which points share a trace.
 func readingOf(r *settings.Resolved) reading {
 	run := &r.Run
+	if load := run.Load(); load != nil {
+		return reading{load: *load}
+	}
 	return reading{
 		format: run.TraceFormat, onError: run.OnError, block: run.TraceBlockSize,
 		// A size that is only the default gives way to what the trace says.

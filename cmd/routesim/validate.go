@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -52,6 +53,9 @@ func (o *validateOptions) run(cmd *cobra.Command, args []string) error {
 	r, err := o.resolve()
 	if err != nil {
 		return err
+	}
+	if r.Run.Load() != nil {
+		return errors.New("request-count: found a synthetic load, expected a TRACE: there is nothing recorded to compare with")
 	}
 	run, dir, err := o.prepare(cmd, args, r, append(scatterFiles(), "validation.json", "validation.csv")...)
 	if err != nil {

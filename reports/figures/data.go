@@ -332,14 +332,7 @@ func (d *data) at(like []string, axis, value int, more ...int) int {
 
 // load reports whether an axis changes the work or the fleet, not a setting of
 // the router: its points are not to be compared with one another.
-func (d *data) load(axis int) bool {
-	switch name := d.s.Axes[axis].Name; name {
-	case "workers", "arrival-speedup-ratio", "replay-concurrency", "arrival-spread", "max-sim-time-ms", "profile", "timing":
-		return true
-	default:
-		return strings.HasSuffix(name, "-workers") && !strings.HasPrefix(name, "router-")
-	}
-}
+func (d *data) load(axis int) bool { return sweepdata.Loads(d.s.Axes[axis].Name) }
 
 // knobAxes lists the axes that matter and are no load.
 func (d *data) knobAxes() (out []int) {

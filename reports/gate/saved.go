@@ -82,7 +82,7 @@ func OutcomeOf(s *reports.Summary, q *Requests) (Outcome, error) {
 	for _, v := range o.Settings {
 		switch {
 		case v.Text == "none":
-		case slices.Contains([]string{"arrival-speedup-ratio", "replay-concurrency", "max-sim-time-ms"}, v.Name):
+		case slices.Contains([]string{"arrival-speedup-ratio", "replay-concurrency", "max-sim-time-ms", "request-rate", "arrival-interval-ms"}, v.Name):
 			load = append(load, v.Name+" "+v.Text)
 		case strings.HasPrefix(v.Name, "sla-"):
 			sla = append(sla, v.Name+" "+v.Text)

@@ -104,7 +104,7 @@ func (l lab) sweep(t testing.TB) *sweepdata.Sweep {
 			s.Default = i
 		}
 		for a, axis := range l.axes {
-			if g[a] != axis.Base && !loads(axis.Name) {
+			if g[a] != axis.Base && !sweepdata.Loads(axis.Name) {
 				p.Flags = append(p.Flags, sweepdata.Flag{Name: "--" + axis.Name, Value: g[a]})
 			}
 			p.Beyond = p.Beyond || axis.Numbers != nil && numberOf(g[a]) > axis.Documented

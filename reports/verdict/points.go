@@ -13,16 +13,6 @@ import (
 // complete less than the default and still do the same work.
 const completionTolerance = 0.1
 
-// loads reports whether an axis changes the work or the machines that do it,
-// and not how requests are routed and batched.
-func loads(axis string) bool {
-	switch axis {
-	case "arrival-speedup-ratio", "replay-concurrency", "arrival-spread", "max-sim-time-ms", "profile", "timing":
-		return true
-	}
-	return strings.HasSuffix(axis, "workers") && !strings.HasPrefix(axis, "router-")
-}
-
 // design knows how the points of a sweep hang together.
 type design struct {
 	s      *sweepdata.Sweep
@@ -42,7 +32,7 @@ func newDesign(s *sweepdata.Sweep, metrics []sweepdata.Metric) *design {
 	}
 	for a := range s.Axes {
 		switch {
-		case loads(s.Axes[a].Name):
+		case sweepdata.Loads(s.Axes[a].Name):
 			d.load = append(d.load, a)
 		case s.Axes[a].Inert != "":
 			d.inert = append(d.inert, a)

@@ -34,6 +34,9 @@ type Load struct {
 	Groups       int32
 }
 
+// Format is the format that a trace of synthetic load reports.
+const Format = "synthetic"
+
 // DefaultSeed is Dynamo's seed of the gaps, and the seed of the groups whatever
 // that of the gaps is.
 const DefaultSeed = 42
@@ -47,7 +50,7 @@ func (l *Load) Trace() (*workloads.Trace, error) {
 	if err := l.validate(); err != nil {
 		return nil, err
 	}
-	b := workloads.NewBuilder(workloads.BuilderOptions{BlockSize: l.BlockSize, ClosedLoop: l.ClosedLoop})
+	b := workloads.NewBuilder(workloads.BuilderOptions{Format: Format, File: "synthetic load", BlockSize: l.BlockSize, ClosedLoop: l.ClosedLoop})
 	draws := chacha.New(l.Seed)
 	groups, group := chacha.New(DefaultSeed), uint32(0)
 	blocks, next, at := l.blocks(), uint64(0), 0.0

@@ -332,7 +332,7 @@ func TestPrintRoundTrip(t *testing.T) {
 			case Int:
 				if s.Name == "data-parallel-size" { // ranks of all workers are bounded
 					args = append(args, "--"+s.Name+"="+rapid.SampledFrom([]string{"1", "2", "8"}).Draw(rt, "v"))
-				} else if s.Name != "router-block-size" {
+				} else if s.Name != "router-block-size" && s.Name != "request-count" {
 					args = append(args, "--"+s.Name+"="+Value{Text: rapid.StringMatching(`[1-9][0-9]{1,3}`).Draw(rt, "v")}.Text)
 				}
 			case Bool:
@@ -347,6 +347,9 @@ func TestPrintRoundTrip(t *testing.T) {
 			args = append(args, "--router-policy-config="+policy)
 		}
 		args = append(args, "--sla-e2e-ms=none")
+		if rapid.Bool().Draw(rt, "synthetic") {
+			args = append(args, "--request-count=7", "--input-tokens=70", "--output-tokens=5", "--request-rate=0.25", "--arrival-interval-ms=none", "--replay-concurrency=none")
+		}
 		if rapid.Bool().Draw(rt, "own timing") {
 			args = append(args, rapid.SampledFrom([]string{"--timing=fixed:1.5,2", "--timing=table:a b#.npz", "--timing=table:ä'\".npz"}).Draw(rt, "timing"))
 		}

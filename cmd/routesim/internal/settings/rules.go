@@ -23,6 +23,9 @@ func (r *resolution) check() error {
 	if run.SLAE2EMS != nil && (run.SLATTFTMS != nil || run.SLAITLMS != nil) {
 		return fmt.Errorf("sla-e2e-ms: found together with sla-ttft-ms or sla-itl-ms, expected one or the other")
 	}
+	if err := r.checkSynthetic(); err != nil {
+		return err
+	}
 	if err := r.checkTrackingKey(); err != nil {
 		return err
 	}

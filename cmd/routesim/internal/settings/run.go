@@ -21,6 +21,7 @@ type Run struct {
 	SLATTFTMS      *float64
 	SLAITLMS       *float64
 	SLAE2EMS       *float64
+	Synthetic      SyntheticLoad
 
 	Workers []WorkerGroup
 	// Pools of disaggregated serving, in place of Workers; empty for none.

@@ -19,17 +19,21 @@ type Group string
 const (
 	Trace Group = "Trace"
 	Load  Group = "Load and goodput"
-	Fleet Group = "Workers and engine"
-	Pools Group = "Disaggregated serving"
-	Cost  Group = "Router: cost and selection"
-	Track Group = "Router: load tracking"
-	Queue Group = "Router: queue, events, policy file"
+	// Synthetic settings describe requests that are made in the place of a trace.
+	Synthetic Group = "Synthetic load"
+	Fleet     Group = "Workers and engine"
+	Pools     Group = "Disaggregated serving"
+	Cost      Group = "Router: cost and selection"
+	Track     Group = "Router: load tracking"
+	Queue     Group = "Router: queue, events, policy file"
 	// LiveOnly settings are those of a live frontend.
 	LiveOnly Group = "Router: live semantics only"
 )
 
 // Groups lists the groups in the order of help texts.
-func Groups() []Group { return []Group{Trace, Load, Fleet, Pools, Cost, Track, Queue, LiveOnly} }
+func Groups() []Group {
+	return []Group{Trace, Load, Synthetic, Fleet, Pools, Cost, Track, Queue, LiveOnly}
+}
 
 // Support says what a replay does with a setting.
 type Support uint8
@@ -93,7 +97,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

@@ -114,6 +114,8 @@ func companions(t *testing.T, s *Setting) []string {
 	switch s.Name {
 	case "router-conditional-disagg-config":
 		return []string{"--router-conditional-disagg"}
+	case "request-count":
+		return []string{"--input-tokens=70", "--output-tokens=5", "--request-rate=2"}
 	case "router-block-size":
 		return []string{"--block-size=128"}
 	case "worker-selection-policy", "router-prefill-policy", "router-decode-policy":
