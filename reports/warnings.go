@@ -9,6 +9,7 @@ import (
 	"routesim/reports/format"
 	"routesim/sim"
 	"routesim/sim/router"
+	"routesim/sim/router/policy"
 	"routesim/workloads"
 )
 
@@ -323,6 +324,9 @@ func (f *facts) noReuse() string {
 func (f *facts) routerBlind() string {
 	if f.config.Router.Mode != router.KV {
 		return ""
+	}
+	if l := f.config.Router.Live; l != nil && l.Policy != nil && l.Policy.Needs&policy.Cache == 0 {
+		return "" // its policy does not look
 	}
 	held := int64(0)
 	for i := range f.result.Requests {

@@ -73,6 +73,9 @@ type Config struct {
 	// expected one.
 	ExpectedOutput bool
 
+	// SessionFinal lets the last request of every session say that it is.
+	SessionFinal bool
+
 	// ArrivalSpeedup divides recorded times and delays.
 	ArrivalSpeedup float64
 	// Concurrency caps the sessions in flight (closed loop); 0 replays the

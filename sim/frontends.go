@@ -1,6 +1,10 @@
 package sim
 
-import "math"
+import (
+	"math"
+
+	"routesim/workloads"
+)
 
 // frontend returns the number of the frontend that a request arrives at: they
 // take turns.
@@ -111,6 +115,8 @@ func (s *simulation) turnAway(q *request) {
 func (s *simulation) liveRequest(q *request, row int32) {
 	q.req.Whole = q.seq.Blocks
 	q.req.Session = s.trace.Session(int(row))
+	q.req.Named = s.trace.NamesSession(int(row))
+	q.req.Final = s.cfg.SessionFinal && s.trace.Next(int(row)) == workloads.NoRow
 	route := s.trace.RouteOf(int(row))
 	q.req.Worker, q.req.Rank, q.req.Device = route.Worker, route.Rank, route.Keys
 	taints := s.trace.TaintsOf(int(row))

@@ -167,6 +167,11 @@ func (t *Trace) Session(i int) int32 {
 	return t.sessions.session[i]
 }
 
+// NamesSession reports whether row i says which session it belongs to.
+func (t *Trace) NamesSession(i int) bool {
+	return t.sessions != nil && t.sessions.nameOf[t.sessions.session[i]] >= 0
+}
+
 // SessionName returns the name of row i's session: its session_id, or
 // request_<line> where the row names none (in a Dynamo trace, whose shards are
 // merged and sorted, request_<row from 1>).

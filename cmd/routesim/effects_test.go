@@ -26,7 +26,7 @@ type effect struct {
 }
 
 // effects has a scenario for every setting of the router. POLICY stands for the
-// path of effectPolicy.
+// path of effectPolicy, AGENTS for that of effectAgents.
 func effects() map[string]effect {
 	live := []string{"--router-semantics=live"}
 	with := func(base []string, more ...string) []string { return append(slices.Clone(base), more...) }
@@ -79,6 +79,7 @@ func effects() map[string]effect {
 		"encoder-cuda-to-cpu-ratio":                  {[]string{"--router-mode=device-aware-weighted", "--workers=2,2@device=cpu"}, []string{"--encoder-cuda-to-cpu-ratio=1"}, false},
 		"router-session-affinity-ttl-secs":           {live, []string{"--router-session-affinity-ttl-secs=60"}, false},
 		"router-session-affinity-mode":               {[]string{"--router-session-affinity-ttl-secs=60", "--active-prefill-tokens-threshold=200"}, []string{"--router-session-affinity-mode=soft"}, false},
+		"session-final":                              {[]string{"--router-policy-config=AGENTS"}, []string{"--session-final=trace"}, false},
 		"faults":                                     {live, []string{"--faults=crash:1@100-400,drain:2@200"}, false},
 		"client-timeout-ms":                          {live, []string{"--client-timeout-ms=150"}, false},
 		"client-first-token-timeout-ms":              {live, []string{"--client-first-token-timeout-ms=25"}, false},
@@ -118,6 +119,13 @@ func withoutEffect() map[string]string {
 		"router-block-size":            "Must equal --block-size",
 	}
 }
+
+// effectAgents holds agents' sessions back.
+const effectAgents = `
+request_classifier:
+  type: thunderagent
+  parameters: {pause_threshold: 0.05, pause_target: 0.04, resume_hysteresis: 0.01, scheduler_interval_seconds: 0.02}
+`
 
 const effectPolicy = `
 worker_selection:
@@ -214,6 +222,10 @@ func TestEveryRouterSettingMatters(t *testing.T) {
 	if err := os.WriteFile(policy, []byte(effectPolicy), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	agents := filepath.Join(t.TempDir(), "agents.yaml")
+	if err := os.WriteFile(agents, []byte(effectAgents), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	known, silent := effects(), withoutEffect()
 	traces := [2]*workloads.Trace{effectTrace(t, false), effectTrace(t, true)}
 	seen := map[string]bool{}
@@ -242,7 +254,7 @@ func TestEveryRouterSettingMatters(t *testing.T) {
 			fill := func(flags []string) []string {
 				out := slices.Clone(flags)
 				for i := range out {
-					out[i] = strings.Replace(out[i], "POLICY", policy, 1)
+					out[i] = strings.NewReplacer("POLICY", policy, "AGENTS", agents).Replace(out[i])
 				}
 				return out
 			}

@@ -34,6 +34,10 @@ func routerNotes(res *sim.Result) (notes []string) {
 	if n := res.Counters.Expired; n > 0 {
 		notes = append(notes, fmt.Sprintf("The router took %s for dead that was still alive: no token between two scans (active-request-expiry-secs).", format.Plural(n, "request")))
 	}
+	if n := res.Counters.Classifier; n.Held > 0 {
+		notes = append(notes, fmt.Sprintf("The request classifier held %s back and paused sessions %s; %s waited for as long as any may.",
+			format.Plural(n.Held, "request"), format.Plural(n.Paused, "time"), format.Count(n.Forced)))
+	}
 	if n := res.LostBatches; n > 0 {
 		notes = append(notes, fmt.Sprintf("Lost on the way and recovered with the next batch of their worker: %s batches of KV events (kv-event-loss).", format.Count(n)))
 	}

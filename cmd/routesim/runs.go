@@ -217,7 +217,7 @@ func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 
 		Frontends: s.Frontends, ReplicaSync: s.ReplicaSync, ReplicaSyncDelayMS: s.ReplicaSyncDelayMS,
 		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates,
-		ExpectedOutput: s.ExpectedOutput, Faults: faults, Clients: s.Clients,
+		ExpectedOutput: s.ExpectedOutput, SessionFinal: s.SessionFinal, Faults: faults, Clients: s.Clients,
 	}
 	for i := range groups {
 		c.Fleet = append(c.Fleet, groups[i].Group)

@@ -329,6 +329,9 @@ func (k *classes) out(c *class, w *waiter) {
 
 // Withdraw takes a request out of the queue that waits there and was cancelled.
 func (r *Router) Withdraw(q *Request) {
+	if r.classified(q) && r.withdrawHeld(q) {
+		return
+	}
 	k := &r.classes
 	for i := range k.list {
 		c := &k.list[i]

@@ -1,5 +1,7 @@
 package router
 
+import "routesim/sim/router/program"
+
 // Counters count what the router's decisions had to go by: a setting can only
 // matter where what it weighs differs between workers.
 type Counters struct {
@@ -16,6 +18,8 @@ type Counters struct {
 	Waited         int64 // requests that the queue held back
 	Refused        int64 // requests that were turned away
 	Expired        int64 // bookings of live requests that were taken for dead
+
+	Classifier program.Counters
 }
 
 // contrast collects how the candidates of one decision differ from the first.
@@ -74,4 +78,7 @@ func (n *Counters) Add(m *Counters) {
 	n.Waited += m.Waited
 	n.Refused += m.Refused
 	n.Expired += m.Expired
+	n.Classifier.Held += m.Classifier.Held
+	n.Classifier.Paused += m.Classifier.Paused
+	n.Classifier.Forced += m.Classifier.Forced
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"routesim/sim/router/policy"
+	"routesim/sim/router/program"
 )
 
 // Live are the settings that only a live frontend has, with Dynamo's names and
@@ -34,6 +35,9 @@ type Live struct {
 	OverlapRefreshSecs float64
 	// EncoderRatio weighs accelerators against CPUs in device-aware mode.
 	EncoderRatio int64
+	// Classifier holds back requests of sessions by the KV memory that those
+	// occupy; nil = none does.
+	Classifier *program.Settings
 	// Policy chooses workers in the place of the default cost function; nil = the
 	// default. The stages of disaggregated serving have one each.
 	Policy, PrefillPolicy, DecodePolicy *policy.Policy

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"routesim/sim/router/policy"
+	"routesim/sim/router/program"
 )
 
 // liveState is what only a live router keeps.
@@ -17,6 +18,9 @@ type liveState struct {
 	mirrors  map[int32]*booking // of other routers' requests, by row
 	devices  []map[uint64]bool
 	ticked   float64 // ms, the last call of Tick
+
+	programs *program.Classifier // nil: requests are not classified
+	heldBack map[int32]*Request  // by the classifier, by tag
 }
 
 // LimitError ends a replay in which a queue limit was exceeded.
@@ -39,6 +43,7 @@ func (r *Router) goLive() {
 	if p := r.Live.Policy; p != nil && p.Weights == nil {
 		r.live.chooser = &policy.Chooser{Policy: *p}
 	}
+	r.live.programs, r.live.heldBack = r.newClassifier(), map[int32]*Request{}
 	if r.Live.TrackOutputBlocks {
 		r.outputs = newOutputs(n)
 	}
@@ -56,6 +61,9 @@ func (r *Router) arriveLive(q *Request) {
 		q.Refusal = QueueFull
 		r.Counters.Refused++
 		r.drop(q)
+		if r.classified(q) {
+			r.live.programs.Ended(r.now, q.Session, q.Tag, 0)
+		}
 		return
 	}
 	if must {
@@ -234,6 +242,9 @@ func (r *Router) bookLive(q *Request) {
 	b.place = int32(len(r.live.active))
 	r.live.active = append(r.live.active, q)
 	r.bind(q, r.targets[b.worker].Worker)
+	if r.classified(q) {
+		r.live.programs.Sent(q.Session, q.Tag, b.worker)
+	}
 	if r.outputs != nil {
 		r.growOutputs()
 		r.outputs.book(b)
@@ -245,6 +256,9 @@ func (r *Router) bookLive(q *Request) {
 // freeLive takes a request that ended out of the account, if it is still there.
 func (r *Router) freeLive(q *Request) {
 	r.unbind(q)
+	if r.classified(q) {
+		r.live.programs.Ended(r.now, q.Session, q.Tag, r.context(q))
+	}
 	if q.booking.booked {
 		r.forget(q)
 	}

@@ -82,9 +82,13 @@ func (r *Router) Restart(reset bool) (lost int64) {
 	if r.decay != nil {
 		r.decay = newDecay(n)
 	}
-	ticked := r.live.ticked
+	old := r.live
 	r.goLive()
-	r.live.ticked = ticked
+	r.live.ticked = old.ticked
+	if old.programs != nil {
+		old.programs.Reset()
+		r.live.programs, r.live.heldBack = old.programs, old.heldBack
+	}
 	clear(r.over)
 	r.turn = 0
 	r.belief = newBelief(&r.Params, r.seesCache(), r.targets, r.shift, r.now)

@@ -21,6 +21,8 @@ type Request struct {
 	Whole    []uint32 // complete blocks of prompt and answer
 	Expected *int32   // output tokens the request says it will have, nil = it does not say
 	Session  int32    // number of its session, -1 for none
+	Final    bool     // it says that it is its session's last
+	Named    bool     // the session has a name: a client said which it is
 	Worker   int32    // the worker it names, -1 for none
 	Rank     int32    // and the rank, -1 for any
 	Device   []uint64 // keys that the serving worker should hold on its device
@@ -148,6 +150,9 @@ func (r *Router) Arrive(q *Request, now float64, forced int32) (Choice, bool) {
 	if r.Mode != KV {
 		return r.route(q, forced)
 	}
+	if r.live != nil && r.held(q) {
+		return Choice{}, false
+	}
 	q.overlap = r.overlapBuffer()
 	r.lookup(q)
 	if r.live != nil && r.queued() {
@@ -197,11 +202,22 @@ func (r *Router) bestCached(q *Request) int64 {
 }
 
 // Waiting returns the number of requests held in the queue.
-func (r *Router) Waiting() int { return int(r.classes.waiting) }
+func (r *Router) Waiting() int {
+	n := int(r.classes.waiting)
+	if r.live != nil && r.live.programs != nil {
+		n += r.live.programs.Waiting()
+	}
+	return n
+}
 
 // Next takes the next request off the queue if a worker may take it; nil
 // otherwise. Admit must follow.
 func (r *Router) Next() *Request {
+	if r.live != nil && r.live.programs != nil {
+		if q := r.letGo(); q != nil {
+			return q
+		}
+	}
 	if r.classes.waiting == 0 {
 		r.classes.carry = -1
 		return nil
@@ -218,7 +234,12 @@ func (r *Router) Next() *Request {
 
 // Admit chooses a worker for a request that waited, from its overlaps at
 // arrival and the loads of this moment.
-func (r *Router) Admit(q *Request, forced int32) Choice { return r.admit(q, forced) }
+func (r *Router) Admit(q *Request, forced int32) Choice {
+	if q.Refusal != Accepted {
+		return Choice{Worker: -1}
+	}
+	return r.admit(q, forced)
+}
 
 // admit scores every worker, picks one and books the request there.
 func (r *Router) admit(q *Request, forced int32) Choice {
@@ -240,6 +261,9 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 	}
 	if w < 0 {
 		r.drop(q)
+		if r.classified(q) {
+			r.live.programs.Ended(r.now, q.Session, q.Tag, 0)
+		}
 		return Choice{Worker: -1}
 	}
 	best := int32(0)

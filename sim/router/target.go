@@ -65,6 +65,9 @@ func (r *Router) Purge(target int32) {
 		return
 	}
 	r.live.reported[target] = 0
+	if r.live.programs != nil {
+		r.live.programs.Gone(target)
+	}
 	r.signal(target)
 	r.belief.purge(target)
 }

@@ -16,10 +16,14 @@ func (r *Router) NextTimer(alone bool) float64 {
 	if r.live == nil {
 		return math.Inf(1)
 	}
-	if alone && !r.fades() {
-		return r.nextScan()
+	at := r.nextScan()
+	if !alone || r.fades() {
+		at = min(at, r.nextDrain())
 	}
-	return min(r.nextDrain(), r.nextScan())
+	if p := r.live.programs; p != nil && (!alone || p.Waiting() > 0) {
+		at = min(at, p.NextTick(r.now))
+	}
+	return at
 }
 
 // fades reports whether some target's prefill load falls by itself.
@@ -70,6 +74,10 @@ func (r *Router) Tick() (drain bool) {
 	drain = r.nextDrain() <= r.now
 	if r.nextScan() <= r.now {
 		drain = r.scanExpired() || drain
+	}
+	if p := r.live.programs; p != nil && p.NextTick(r.now) <= r.now {
+		p.Tick(r.now)
+		drain = true
 	}
 	r.live.ticked = r.now
 	return drain

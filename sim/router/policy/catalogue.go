@@ -35,10 +35,10 @@ func New(name string, parameters map[string]any) (*Policy, error) {
 	var names []string
 	for _, t := range Types() {
 		if t.Name == name {
-			p := &Parameters{kind: name, given: parameters}
+			p := NewParameters(name, parameters)
 			pol := t.New(p)
 			pol.Name = name
-			return pol, p.finish()
+			return pol, p.Finish()
 		}
 		names = append(names, t.Name)
 	}

@@ -63,8 +63,8 @@ func fewestRequests(rows []Candidate, overlap int32) int {
 
 // newThunderAgent keeps a session where it is and places others by the tokens a
 // worker has to hold and compute: A + (B+X) * block size. Ties go to the first
-// worker and rank. Pausing and resuming of sessions belongs to its request
-// classifier, which is not part of this.
+// worker and rank. Its request classifier, which pauses sessions, is a thing of
+// its own (package program).
 func newThunderAgent(*Parameters) *Policy {
 	pick := func(q *Request, rows []Candidate, _ []float64) int {
 		tokens := func(r *Candidate) int64 {

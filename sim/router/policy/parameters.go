@@ -17,6 +17,12 @@ type Parameters struct {
 	err   error
 }
 
+// NewParameters prepares parameters of something of the given type to be read.
+// Finish must follow.
+func NewParameters(kind string, given map[string]any) *Parameters {
+	return &Parameters{kind: kind, given: given}
+}
+
 // Number reads a real number in a range, or its default.
 func (p *Parameters) Number(name string, otherwise, least, most float64) float64 {
 	if x := p.Optional(name, least, most); x != nil {
@@ -93,8 +99,8 @@ func (p *Parameters) fail(name string, v any, want string) {
 	}
 }
 
-// finish reports the first problem, an unknown parameter among them.
-func (p *Parameters) finish() error {
+// Finish reports the first problem, an unknown parameter among them.
+func (p *Parameters) Finish() error {
 	if p.err != nil {
 		return p.err
 	}

@@ -152,6 +152,9 @@ func (c *Chooser) Choose(q *Request, rows []Candidate) (Outcome, error) {
 	}
 	i := 0
 	least, tied := leastOf(c.cost)
+	if len(c.Scorers) == 0 {
+		tied = 1 // nothing is compared by cost
+	}
 	if c.Picker != nil {
 		i = c.Picker(q, rows, c.cost)
 	} else {

@@ -12,6 +12,7 @@ import (
 
 	"routesim/sim/router"
 	"routesim/sim/router/policy"
+	"routesim/sim/router/program"
 	"routesim/workloads"
 )
 
@@ -23,6 +24,7 @@ type policyFile struct {
 	stages    map[string]string          // instance by stage
 	lines     map[string]int             // line by stage
 	instances []instance
+	classify  *program.Settings // nil = no request classifier
 }
 
 // instance is a configured policy.
@@ -66,7 +68,7 @@ func (f *policyFile) section(m *mapping, e *entry) (err error) {
 	case "worker_selection":
 		return f.readSelection(m, e)
 	case "request_classifier":
-		return m.problem(e, e.key, "a request classifier", "none: routesim has no request classifiers (Dynamo's own replay refuses them too)")
+		return f.readClassifier(m, e)
 	}
 	return unknownKey(m.file, e.line, e.key, Nearest(e.key, append([]string{"router"}, policySections...)), "a section of a policy file")
 }
@@ -360,15 +362,9 @@ func (f *policyFile) readInstance(m *mapping) error {
 	if err != nil {
 		return err
 	}
-	parameters := map[string]any{}
-	if e := m.find("parameters"); e != nil && !absent(e) {
-		sub, err := m.under(e)
-		if err != nil {
-			return m.problem(e, prefix+"parameters", short(e.node), "a mapping")
-		}
-		for i := range sub.entries {
-			parameters[sub.entries[i].key] = plainNode(sub.entries[i].node)
-		}
+	parameters, err := m.parameters(prefix)
+	if err != nil {
+		return err
 	}
 	p, err := policy.New(kind, parameters)
 	if err != nil {
@@ -376,6 +372,23 @@ func (f *policyFile) readInstance(m *mapping) error {
 	}
 	f.instances = append(f.instances, instance{name, p})
 	return nil
+}
+
+// parameters reads the parameters of a policy or a classifier.
+func (m *mapping) parameters(prefix string) (map[string]any, error) {
+	list := map[string]any{}
+	e := m.find("parameters")
+	if e == nil || absent(e) {
+		return list, nil
+	}
+	sub, err := m.under(e)
+	if err != nil {
+		return nil, m.problem(e, prefix+"parameters", short(e.node), "a mapping")
+	}
+	for i := range sub.entries {
+		list[sub.entries[i].key] = plainNode(sub.entries[i].node)
+	}
+	return list, nil
 }
 
 // plainNode is a scalar as a policy's parameters take it.

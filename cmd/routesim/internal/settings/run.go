@@ -59,6 +59,7 @@ type Run struct {
 	Bypass            router.Conditional // the rules
 	ModelName         string             // whose queue classes apply, "" = the root profile's
 	ExpectedOutput    bool               // requests say how long their answers will be
+	SessionFinal      bool               // the last request of a session says that it is
 
 	Frontends          int
 	ReplicaSync        bool

@@ -67,6 +67,9 @@ func (r *resolution) goLive(s *Setting, why string) {
 // routers.
 func (r *resolution) selectPolicy(mayLive bool) error {
 	l := &r.Run.Live
+	if err := r.selectClassifier(mayLive); err != nil {
+		return err
+	}
 	for _, stage := range []struct {
 		name, setting string
 		used          bool
@@ -148,6 +151,9 @@ func (r *resolution) settleRouter() error {
 		return err
 	}
 	if err := r.settleEvents(); err != nil {
+		return err
+	}
+	if err := r.settleClassifier(); err != nil {
 		return err
 	}
 	r.warnBlind()

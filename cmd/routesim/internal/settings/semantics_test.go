@@ -91,10 +91,30 @@ func TestTaintsOfAGroup(t *testing.T) {
 	}
 	_, err = resolveWith(t, Input{}, "--taints=a+")
 	wantError(t, err, "--taints: found a+, expected names of letters, digits and _.:/=- joined by +, or none")
+	r = mustResolve(t, Input{}, "--workers=1,1@taints=none")
+	wantValue(t, r, "router-semantics", Replay, "default")
 	r = mustResolve(t, Input{}, "--workers=1,1@taints=none", "--taints=a")
 	if fleet, err = r.Run.Fleet(); err != nil || len(fleet[0].Taints) != 1 || fleet[1].Taints != nil {
 		t.Errorf("fleet %+v, %v", fleet, err)
 	}
+}
+
+// TestRequestClassifier: only live kv routers of workers that do both have one.
+func TestRequestClassifier(t *testing.T) {
+	file := writeFile(t, "p.yaml", "request_classifier:\n  type: thunderagent\n  parameters: {buffer_per_program: 7}\n")
+	r := mustResolve(t, Input{}, "--router-policy-config="+file)
+	wantValue(t, r, "router-semantics", LiveWord, "because of request_classifier thunderagent")
+	if c := r.Run.Router.Live.Classifier; c == nil || c.BufferTokens != 7 || c.PauseThreshold != 0.95 {
+		t.Errorf("classifier %+v", c)
+	}
+	_, err := resolveWith(t, Input{}, "--router-policy-config="+file, "--router-semantics=replay")
+	wantError(t, err, "router-policy-config: found a request_classifier under router-semantics replay, expected none (Dynamo's replay refuses them; give live)")
+	r = mustResolve(t, Input{Environ: []string{"DYN_ROUTER_POLICY_CONFIG=" + file}}, "--router-semantics=replay")
+	wantWarning(t, r, "router-policy-config: the request_classifier has no effect: only a live router has one")
+	r = mustResolve(t, Input{}, "--router-policy-config="+file, "--router-mode=random")
+	wantWarning(t, r, "router-policy-config: the request_classifier has no effect in router-mode random: only kv routers ask it")
+	_, err = resolveWith(t, Input{}, "--router-policy-config="+file, "--prefill-workers=1", "--decode-workers=1")
+	wantError(t, err, "router-policy-config: found a request_classifier with prefill and decode pools, expected workers that do both (Dynamo's classifier serves those alone)")
 }
 
 // TestLoadAwareUnderBothSemantics: the preset alone makes nothing live, and

@@ -112,6 +112,10 @@ func sessionRows() []Setting {
 			Kind: Choice{Words: []string{"hard", "soft"}},
 			Help: "What becomes of a binding whose worker cannot serve: hard drops it, soft keeps it.",
 			Ref:  func(r *Run) any { return &r.Live.AffinitySoft },
+		}, {
+			Name: "session-final", Default: None, Kind: Choice{Words: []string{None, "trace"}},
+			Help: "Whether a session's last request says that it is, which a request classifier listens to. With trace, the last of the trace does.",
+			Ref:  func(r *Run) any { return &r.SessionFinal },
 		},
 	}
 }

@@ -32,8 +32,7 @@ func (s *Setting) liveFields(v Value) string {
 	known := groupSettings()
 	for _, g := range groups {
 		for _, f := range g.Fields {
-			field := known[f.Name]
-			if value, _ := field.Kind.Parse(f.Text); field.needsLive(value) {
+			if field := known[f.Name]; field.LiveOnly && f.Text != field.Default {
 				return f.Name
 			}
 		}
