@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 
 	"routesim/models"
@@ -77,7 +78,7 @@ func TestClassifierHoldsBack(t *testing.T) {
 		"cancel": func(c *Config) {
 			for i := range base.Requests {
 				if q := &base.Requests[i]; q.Dispatched > q.Arrival+50 && i%2 == 0 {
-					c.Faults = append(c.Faults, Fault{Kind: Cancel, Request: int32(i), From: q.Arrival + 20})
+					c.Faults = append(c.Faults, Fault{Kind: Cancel, Request: int32(i), From: q.Arrival + 20, To: math.Inf(1)})
 				}
 			}
 			if len(c.Faults) == 0 {
