@@ -325,8 +325,14 @@ func (f *facts) routerBlind() string {
 	if f.config.Router.Mode != router.KV {
 		return ""
 	}
-	if l := f.config.Router.Live; l != nil && l.Policy != nil && l.Policy.Needs&policy.Cache == 0 {
-		return "" // its policy does not look
+	if l := f.config.Router.Live; l != nil {
+		p := l.Policy
+		if f.config.Disaggregated() {
+			p = l.PrefillPolicy
+		}
+		if p != nil && p.Needs&policy.Cache == 0 {
+			return "" // it does not look
+		}
 	}
 	held := int64(0)
 	for i := range f.result.Requests {

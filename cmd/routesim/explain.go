@@ -29,8 +29,9 @@ compared. A worker that could not be chosen stands there with the reason. With
 separate pools both stages are explained, each on its own: the alternatives of
 the prefill stage by TTFT, those of the decode stage by ITL and E2E.
 
-RUN is the folder that replay -o wrote. The trace is found beside it, one folder
-up or in the working directory, or given with --trace.
+RUN is the folder that replay -o wrote, or that of a sweep, of which --point
+names a point. The trace is found beside it, one folder up or in the working
+directory, or given with --trace.
 
 --request N is a row number of requests.parquet, from 0. --worst N takes the N
 decisions with the most regret: KV blocks of the prompt that another worker's
@@ -44,6 +45,8 @@ type explainOptions struct {
 	request int
 	worst   int
 	trace   string
+	point   string // of a sweep
+	seed    uint64
 	format  string
 	quiet   bool
 }
@@ -64,6 +67,10 @@ func newExplain(sys system) *cobra.Command {
 	settings.Once(f, "request")
 	f.IntVar(&o.worst, "worst", 0, "explain the `N` decisions with the most regret")
 	f.StringVar(&o.trace, "trace", "", "the run's trace, `FILE`; several shards with commas")
+	f.StringVar(&o.point, "point", "", "of a sweep: explain this point, by `ID`, default, chosen or reference")
+	f.Uint64Var(&o.seed, "seed", 0, "of a sweep: the point's run with this `SEED`, otherwise its first one")
+	settings.Once(f, "point")
+	settings.Once(f, "seed")
 	f.StringVar(&o.format, "format", "table", "what standard output carries, `FORMAT` being table or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress bar")
 	return cmd
@@ -73,7 +80,11 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) error {
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
-	run, err := o.open(cmd, args[0])
+	open := o.open
+	if isSweep(args[0]) {
+		open = o.openPoint
+	}
+	run, err := open(cmd, args[0])
 	if err != nil {
 		return err
 	}
@@ -107,6 +118,10 @@ func (o *explainOptions) check(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--worst: found %d, expected at least 1", o.worst)
 	case o.format != "table" && o.format != "json":
 		return badWord("--format", o.format, "table", "json")
+	case o.point == "" && cmd.Flags().Changed("seed"):
+		return fmt.Errorf("--seed: found it without --point, expected both: a seed names a run of a sweep's point")
+	case o.point != "" && !isSweep(args[0]):
+		return fmt.Errorf("--point: found it with %s, which is no sweep, expected the folder of one", args[0])
 	case cmd.Flags().Changed("trace") && strings.TrimSpace(o.trace) == "":
 		return fmt.Errorf("--trace: found %q, expected the path of the run's trace", o.trace)
 	}

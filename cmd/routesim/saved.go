@@ -28,9 +28,6 @@ func openSavedRun(table *settings.Table, dir string) (*savedRun, error) {
 	path := filepath.Join(dir, runSummaryFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		if _, other := os.Stat(filepath.Join(dir, sweepConfigFile)); other == nil {
-			return nil, fmt.Errorf("%s: found a sweep, which cannot be explained, expected one run; make one of a point's settings with routesim replay -o DIR", dir)
-		}
 		return nil, fmt.Errorf("%s: %w, expected the folder that replay -o wrote", path, reason(err))
 	}
 	var file struct {

@@ -128,6 +128,9 @@ func (b *Base) Worst(n int) []Choice {
 	for _, row := range b.Result.Routed {
 		of, _ := b.Of(row)
 		for _, c := range of {
+			if worker(b.Result, row, c.Pool) < 0 {
+				continue // this stage was left out
+			}
 			d := b.kept(c)
 			r := regret{c, d.BestHeld - d.ChosenHeld, d.Cost - d.MinCost}
 			if math.IsNaN(r.cost) {
