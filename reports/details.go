@@ -39,6 +39,9 @@ type Details struct {
 	Imbalance       Imbalance  `json:"imbalance"`
 	// PrefillImbalance is that of the prefill pool; nil where there is one pool.
 	PrefillImbalance *Imbalance `json:"prefill_imbalance,omitempty"`
+	// Bypass counts the requests that bypassed the prefill workers; nil where none
+	// can.
+	Bypass *Bypass `json:"conditional_disagg,omitempty"`
 	// Profiles has an entry for each worker group that a GPU profile models.
 	Profiles []ProfileFacts `json:"profile"`
 	Groups   []GroupFigures `json:"groups"` // by worker group
@@ -71,6 +74,30 @@ type TraceFacts struct {
 	Skipped   int    `json:"skipped_rows"`
 	BlockSize int32  `json:"block_size"` // tokens per trace block
 	Digest    string `json:"digest"`     // set by the caller, see TraceDigest
+}
+
+// Bypass counts the routed requests of disaggregated serving by who computed
+// their prompts.
+type Bypass struct {
+	Remote int64  `json:"remote_prefill_requests"` // a prefill worker
+	Local  int64  `json:"local_prefill_requests"`  // the decode worker itself
+	Grade  string `json:"grade"`                   // how exact the choice between the two is
+}
+
+// bypass counts, where the rules of conditional disaggregation apply.
+func bypass(c *sim.Config, r *sim.Result) *Bypass {
+	if c.Router.MayBypass() == nil {
+		return nil
+	}
+	b := Bypass{Grade: "modelled, not checked"}
+	for _, row := range r.Routed {
+		if r.Handoffs[row].Local {
+			b.Local++
+		} else {
+			b.Remote++
+		}
+	}
+	return &b
 }
 
 // StatsMS are the statistics of a set of durations in ms.
@@ -158,6 +185,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 	if c.Disaggregated() {
 		pool := imbalance(c.Prefill, r.Prefill)
 		d.PrefillImbalance = &pool
+		d.Bypass = bypass(c, r)
 	}
 	if c.Concurrency > 0 {
 		d.Loop = "closed"

@@ -212,7 +212,10 @@ func WaitingShares(r *sim.Result) []float64 {
 		}
 		from, to := q.Dispatched, q.FirstAdmit
 		if r.Handoffs != nil {
-			from, to = r.Handoffs[row].Activated, r.Handoffs[row].DecodeAdmit
+			h := &r.Handoffs[row]
+			if to = h.DecodeAdmit; !h.Local {
+				from = h.Activated
+			}
 			if math.IsNaN(from) {
 				continue
 			}

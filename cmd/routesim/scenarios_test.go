@@ -10,7 +10,7 @@ import (
 )
 
 // TestRouterScenarios runs every scenario of testdata/router as a user would:
-// each decides otherwise than the base, says so if its router is live, and
+// each decides otherwise than the base, or than the pools of the base, says so if its router is live, and
 // stands on the folder's page with its grade.
 func TestRouterScenarios(t *testing.T) {
 	t.Chdir(filepath.Join(root, "testdata", "router"))
@@ -22,10 +22,15 @@ func TestRouterScenarios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := ""
+	base := map[bool]string{} // digest of the base, and of that with pools
 	n := 0
-	for _, file := range append([]string{"base.yaml"}, files...) {
-		if file == "policies.yaml" || file == "classes.yaml" || file == "agents.yaml" || file == "base.yaml" && base != "" {
+	for _, file := range append([]string{"base.yaml", "pools.yaml"}, files...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pools := strings.Contains(string(text), "\nprefill-workers: ")
+		if file == "policies.yaml" || file == "classes.yaml" || file == "agents.yaml" || base[pools] != "" && (file == "base.yaml" || file == "pools.yaml") {
 			continue
 		}
 		trace := "trace.jsonl"
@@ -54,9 +59,9 @@ func TestRouterScenarios(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &s); err != nil {
 			t.Fatal(err)
 		}
-		if base == "" {
-			base = s.Routesim.Digest
-		} else if s.Routesim.Digest == base {
+		if base[pools] == "" {
+			base[pools] = s.Routesim.Digest
+		} else if s.Routesim.Digest == base[pools] {
 			t.Errorf("%s: the same decisions as without it", file)
 		}
 		if s.Completed == 0 {

@@ -251,6 +251,35 @@ func TestRequestValues(t *testing.T) {
 	}
 }
 
+// TestPoolValues checks the columns of handoffs: of a request that went through
+// both pools, of one that bypassed the prefill workers, and of one that never
+// came.
+func TestPoolValues(t *testing.T) {
+	trace, c, r := sample(t, 3)
+	nan := math.NaN()
+	gone := sim.Handoff{PrefillAdmit: nan, SourceHeld: nan, Reserved: nan, Activated: nan, DecodeAdmit: nan, Released: nan, PrefillWorker: -1, DecodeWorker: -1, DecodeReused: -1}
+	both, local := gone, gone
+	both.PrefillWorker, both.DecodeWorker, both.SourceHeld, both.DecodeReused = 1, 2, 12.5, 64
+	local.DecodeWorker, local.DecodeAdmit, local.Local = 0, 7, true
+	both.Decode.Overlap, r.Requests[1].Decision.Overlap = 2, 3
+	r.Handoffs = []sim.Handoff{gone, both, local}
+	var p bytes.Buffer
+	if err := WriteRequests(&p, trace, c, r); err != nil {
+		t.Fatal(err)
+	}
+	_, columns := readBack(t, p.Bytes())
+	block := int(c.Fleet[0].Engine.BlockSize)
+	for name, want := range map[string][]string{
+		"prefill_worker_idx": {"", "1", ""}, "source_held_ms": {"", "12.5", ""}, "decode_admit_ms": {"", "", "7"},
+		"decode_reused_input_tokens": {"", "64", ""}, "local_prefill": {"", "false", "true"},
+		"prefill_route_overlap_tokens": {"", strconv.Itoa(3 * block), ""}, "decode_route_overlap_tokens": {"", strconv.Itoa(2 * block), "0"},
+	} {
+		if got := columns[name].values; !slices.Equal(got, want) {
+			t.Errorf("%s: found %q, expected %q", name, got, want)
+		}
+	}
+}
+
 func TestWorkerValues(t *testing.T) {
 	_, c, r := sample(t, 1)
 	var p bytes.Buffer

@@ -15,6 +15,8 @@ type Request struct {
 	kv      bool // the router scored the workers
 	row     int
 	q       *sim.Request
+	hand    *sim.Handoff // nil with one pool
+	block   int64        // tokens of a KV block
 	latency reports.Latencies
 }
 
@@ -58,7 +60,7 @@ func identity() []Column[Request] {
 		labels("terminal_status", "", "How the request ended: completed, rejected, canceled by its client, or unfinished when the run stopped.",
 			func(r *Request) string { return r.q.Status.String() }),
 		integers("routing_order", "", "Position among all routed requests, from 0.", func(r *Request) (int64, bool) { return r.decided(r.q.Order) }),
-		integers("decode_worker_idx", "", "Worker that served the request.", func(r *Request) (int64, bool) { return r.decided(r.q.Worker) }),
+		integers("decode_worker_idx", "", "Worker that served the request.", func(r *Request) (int64, bool) { return int64(r.q.Worker), r.q.Worker >= 0 }),
 	}
 }
 
@@ -91,22 +93,51 @@ func course() []Column[Request] {
 }
 
 // split are the columns of serving with prefill workers apart from decode
-// workers. They are there so that tables line up with those of such runs.
+// workers.
 func split() []Column[Request] {
-	const doc = " Absent where one worker does both prefill and decode."
-	noTime := func(*Request) float64 { return math.NaN() }
-	noCount := func(*Request) (int64, bool) { return 0, false }
+	const (
+		doc   = " Absent where one worker does both prefill and decode."
+		block = " In whole blocks; absent without kv mode, too."
+	)
+	at := func(of func(*sim.Handoff) float64) func(*Request) float64 {
+		return func(r *Request) float64 {
+			if r.hand == nil {
+				return math.NaN()
+			}
+			return of(r.hand)
+		}
+	}
 	return []Column[Request]{
-		integers("prefill_worker_idx", "", "Worker that computed the prompt."+doc, noCount),
-		decimals("prefill_admit_ms", "ms", "First admission by the prefill worker."+doc, noTime),
-		decimals("source_held_ms", "ms", "When the prompt's blocks were complete and held for the transfer."+doc, noTime),
-		decimals("destination_reserved_ms", "ms", "When the decode worker reserved blocks."+doc, noTime),
-		decimals("destination_activated_ms", "ms", "When the decode worker took over."+doc, noTime),
-		decimals("decode_admit_ms", "ms", "First admission by the decode worker."+doc, noTime),
-		decimals("source_released_ms", "ms", "When the prefill worker let the blocks go."+doc, noTime),
-		integers("decode_reused_input_tokens", "tokens", "Tokens served from the decode worker's cache."+doc, noCount),
-		integers("prefill_route_overlap_tokens", "tokens", "Overlap seen when the prefill worker was chosen."+doc, noCount),
-		integers("decode_route_overlap_tokens", "tokens", "Overlap seen when the decode worker was chosen."+doc, noCount),
+		integers("prefill_worker_idx", "", "Worker that computed the prompt."+doc, func(r *Request) (int64, bool) {
+			if r.hand == nil || r.hand.PrefillWorker < 0 {
+				return 0, false
+			}
+			return int64(r.hand.PrefillWorker), true
+		}),
+		decimals("prefill_admit_ms", "ms", "First admission by the prefill worker."+doc, at(func(h *sim.Handoff) float64 { return h.PrefillAdmit })),
+		decimals("source_held_ms", "ms", "When the prompt's blocks were complete and held for the transfer."+doc, at(func(h *sim.Handoff) float64 { return h.SourceHeld })),
+		decimals("destination_reserved_ms", "ms", "When the decode worker reserved blocks."+doc, at(func(h *sim.Handoff) float64 { return h.Reserved })),
+		decimals("destination_activated_ms", "ms", "When the decode worker took over."+doc, at(func(h *sim.Handoff) float64 { return h.Activated })),
+		decimals("decode_admit_ms", "ms", "First admission by the decode worker."+doc, at(func(h *sim.Handoff) float64 { return h.DecodeAdmit })),
+		decimals("source_released_ms", "ms", "When the prefill worker let the blocks go."+doc, at(func(h *sim.Handoff) float64 { return h.Released })),
+		integers("decode_reused_input_tokens", "tokens", "Tokens served from the decode worker's cache."+doc, func(r *Request) (int64, bool) {
+			if r.hand == nil || r.hand.DecodeReused < 0 {
+				return 0, false
+			}
+			return int64(r.hand.DecodeReused), true
+		}),
+		integers("prefill_route_overlap_tokens", "tokens", "Overlap seen when the prefill worker was chosen."+doc+block, func(r *Request) (int64, bool) {
+			if r.hand == nil || r.hand.PrefillWorker < 0 || !r.kv {
+				return 0, false
+			}
+			return int64(r.q.Decision.Overlap) * r.block, true
+		}),
+		integers("decode_route_overlap_tokens", "tokens", "Overlap seen when the decode worker was chosen."+doc+block, func(r *Request) (int64, bool) {
+			if r.hand == nil || r.hand.DecodeWorker < 0 || !r.kv {
+				return 0, false
+			}
+			return int64(r.hand.Decode.Overlap) * r.block, true
+		}),
 	}
 }
 
@@ -132,6 +163,9 @@ func decision() []Column[Request] {
 		integers("regret_blocks", "blocks", "Best held less held.", func(r *Request) (int64, bool) {
 			return r.decided(r.q.Decision.BestHeld - r.q.Decision.ChosenHeld)
 		}),
+		booleans("local_prefill", "", "Whether a decode worker computed the prompt too, because the request bypassed the prefill workers. Absent where one worker does both prefill and decode.", func(r *Request) (v, ok bool) {
+			return r.hand != nil && r.hand.Local, r.hand != nil && r.routed()
+		}),
 	}
 }
 
@@ -145,6 +179,10 @@ func requestAt(t *workloads.Trace, c *sim.Config, r *sim.Result) func(i int) Req
 		if q.Worker >= 0 {
 			ms = overhead[q.Worker]
 		}
-		return Request{trace: t, kv: kv, row: i, q: q, latency: reports.RequestLatencies(q, ms)}
+		row := Request{trace: t, kv: kv, row: i, q: q, block: int64(c.Fleet[0].Engine.BlockSize), latency: reports.RequestLatencies(q, ms)}
+		if r.Handoffs != nil {
+			row.hand = &r.Handoffs[i]
+		}
+		return row
 	}
 }
