@@ -111,6 +111,9 @@ func (b *Base) Of(row int32) ([]Choice, error) {
 	if !b.Config.Disaggregated() {
 		return []Choice{{row, sim.Aggregated}}, nil
 	}
+	if b.Result.Handoffs[row].Local {
+		return []Choice{{row, sim.DecodePool}}, nil
+	}
 	return []Choice{{row, sim.PrefillPool}, {row, sim.DecodePool}}, nil
 }
 
@@ -153,7 +156,7 @@ func (b *Base) Worst(n int) []Choice {
 
 // kept returns what the run kept of a decision.
 func (b *Base) kept(c Choice) *sim.Decision {
-	if c.Pool == sim.DecodePool {
+	if c.Pool == sim.DecodePool && !b.Result.Handoffs[c.Row].Local {
 		return &b.Result.Handoffs[c.Row].Decode
 	}
 	return &b.Result.Requests[c.Row].Decision

@@ -307,3 +307,31 @@ func TestInterrupt(t *testing.T) {
 		t.Error("an interrupted explanation reports no error")
 	}
 }
+
+// TestLocalDecisions: of a request that bypassed the prefill workers there is one
+// decision, with what its decode workers held.
+func TestLocalDecisions(t *testing.T) {
+	b := base(t, func(c *sim.Config) {
+		l := router.DefaultLive()
+		l.Conditional = &router.Conditional{ISLThreshold: 1200, ISLRatioThreshold: 0.7}
+		c.Router.Live = &l
+		c.Prefill = []sim.Group{c.Fleet[0]}
+	})
+	local := 0
+	for row := range b.Result.Handoffs {
+		of, err := b.Of(int32(row))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !b.Result.Handoffs[row].Local {
+			continue
+		}
+		local++
+		if len(of) != 1 || of[0].Pool != sim.DecodePool || b.kept(of[0]).BestHeld == 0 {
+			t.Errorf("row %d: decisions %v, held %d blocks", row, of, b.kept(of[0]).BestHeld)
+		}
+	}
+	if local == 0 || len(b.Worst(1000)) == 0 {
+		t.Errorf("%d requests bypassed the prefill workers, %d decisions have regret", local, len(b.Worst(1000)))
+	}
+}
