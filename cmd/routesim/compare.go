@@ -20,7 +20,8 @@ distribution of TTFT in both as a picture.
 Settings are those of routesim replay. Exit codes are as there.
 
 With --a and --b, each a text of flags, the two runs differ in those instead: two
-policies, two modes, two of anything but the trace. Draws depend on seed and
+policies, two modes, two of anything but the trace. A setting of one run that only
+a live router has makes both runs live. Draws depend on seed and
 request only, so the runs can be compared request by request.
 
 With two folders in place of a trace, RUN_A and RUN_B, the results in them are
@@ -44,7 +45,7 @@ func newCompare(sys system) *cobra.Command {
 		Use:     "compare [flags] [TRACE...] | RUN_A RUN_B",
 		Short:   "Replay a trace in round-robin and kv mode, or compare two saved runs",
 		Long:    compareHelp,
-		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5\n  routesim compare out/before out/after\n  routesim compare trace.jsonl --a \"--router-mode random\" --b \"--router-mode power-of-two\"",
+		Example: "  routesim compare trace.jsonl -o out\n  routesim compare trace.jsonl --workers 4 --router-queue-threshold 0.5\n  routesim compare out/before out/after\n  routesim compare trace.jsonl --a \"--router-mode random\" --b \"--router-mode power-of-two\"\n  routesim compare trace.jsonl --router-policy-config policy.yaml --a \"--worker-selection-policy default\" --b \"--worker-selection-policy mine\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},

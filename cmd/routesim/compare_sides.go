@@ -121,18 +121,13 @@ func shellWords(text string) (words []string, err error) {
 
 // plan resolves the settings of both runs, and speaks of them once.
 func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*replayed, dir *outDir, err error) {
-	given := o.recorder.Given
+	resolved, err := o.resolveSides()
+	if err != nil {
+		return runs, nil, err
+	}
 	var warned []string
 	for i, s := range o.pair {
-		o.recorder.Given = append(given[:len(given):len(given)], s.given...)
-		r, err := o.resolve()
-		if err == nil {
-			err = overridden(r, &s)
-		}
-		if err != nil {
-			dir.discard()
-			return runs, nil, err
-		}
+		r := resolved[i]
 		if i == 0 {
 			runs[i], dir, err = o.prepare(cmd, args, r, o.files()...)
 			warned = r.Warnings
@@ -149,8 +144,43 @@ func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*repla
 			return runs, nil, err
 		}
 	}
-	o.recorder.Given = given
 	return runs, dir, nil
+}
+
+// resolveSides works out the settings of both runs. What makes one of them live
+// makes the other live too, so that they differ in nothing else; unless somebody
+// said which router decides.
+func (o *compareOptions) resolveSides() (out [2]*settings.Resolved, err error) {
+	given := o.recorder.Given
+	defer func() { o.recorder.Given = given }()
+	resolve := func(i int) error {
+		s := &o.pair[i]
+		o.recorder.Given = append(given[:len(given):len(given)], s.given...)
+		if out[i], err = o.resolve(); err == nil {
+			err = overridden(out[i], s)
+		}
+		return err
+	}
+	for i := range out {
+		if err := resolve(i); err != nil {
+			return out, err
+		}
+	}
+	setting, _ := o.table.Lookup("router-semantics")
+	for i := range out {
+		other := out[1-i]
+		if out[i].Origin(setting).Layer != settings.FromDefault || other.Origin(setting).Layer != settings.FromLive {
+			continue
+		}
+		o.pair[i].given = append(o.pair[i].given, settings.Given{
+			Setting: setting, Text: settings.LiveWord,
+			Origin: settings.Origin{Layer: settings.FromLive, Where: o.pair[1-i].label()},
+		})
+		if err := resolve(i); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // overridden reports a setting in which the runs should differ and that

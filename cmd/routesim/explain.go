@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -146,11 +148,11 @@ func (o *explainOptions) open(cmd *cobra.Command, dir string) (*replayed, error)
 	}
 	r, err := t.Resolve(settings.Input{Flags: saved.settings})
 	if err != nil {
-		return nil, err
+		return nil, notThere(dir, err)
 	}
 	run, err := newReplayed(r, paths)
 	if err != nil {
-		return nil, err
+		return nil, notThere(dir, err)
 	}
 	if err := run.read(cmd.Context(), o.sys.stdin); err != nil {
 		return nil, err
@@ -161,6 +163,15 @@ func (o *explainOptions) open(cmd *cobra.Command, dir string) (*replayed, error)
 			strings.Join(paths, ", "), found, saved.digest)
 	}
 	return run, o.checkDecisions(cmd, run, saved)
+}
+
+// notThere adds to an error of a missing file where the settings of a saved run
+// have their files from.
+func notThere(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w (a file that the settings of %s name is looked for from here: explain it where it was made)", err, dir)
+	}
+	return err
 }
 
 // checkDecisions makes sure that this program still takes the run's decisions.

@@ -88,11 +88,36 @@ const (
 	valueColumns = 16
 )
 
+// semantics says whose routers decided, unless both are those of the replay.
+func (p *page) semantics(a, b Named) {
+	texts := [2]string{a.Summary.Routesim.Semantics, b.Summary.Routesim.Semantics}
+	if texts[0] == texts[1] {
+		if texts[0] != "" {
+			p.wrapped("router semantics: " + texts[0])
+		}
+		return
+	}
+	for i, name := range [2]string{a.Name, b.Name} {
+		if texts[i] == "" {
+			texts[i] = "replay"
+		}
+		p.wrapped("router semantics of " + name + ": " + texts[i])
+	}
+}
+
+// wrapped writes a text over as many lines as it takes.
+func (p *page) wrapped(text string) {
+	for _, line := range wrap(p.printable(text), width) {
+		p.line(line)
+	}
+}
+
 // Compare writes two runs side by side with the change from the first to the
 // second.
 func Compare(w io.Writer, base, other Named, o Options) error {
 	p := &page{o: o}
 	a, b := base.Summary, other.Summary
+	p.semantics(base, other)
 	p.line(p.styled(bold, left("", nameColumns)+right(clip(p.printable(base.Name)), valueColumns)+right(clip(p.printable(other.Name)), valueColumns)+right("change", 12)))
 	gap := false
 	for _, f := range figures() {

@@ -34,9 +34,7 @@ func Run(w io.Writer, s *reports.Summary, o Options) error {
 func (p *page) header(s *reports.Summary) {
 	d := &s.Routesim
 	if d.Semantics != "" {
-		for _, line := range wrap("router semantics: "+p.printable(d.Semantics), width) {
-			p.line(line)
-		}
+		p.wrapped("router semantics: " + d.Semantics)
 	}
 	over := ", none completed"
 	if s.Completed > 0 {
