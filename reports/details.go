@@ -32,11 +32,13 @@ type Details struct {
 	Stopped         bool       `json:"stopped_early"`
 	Preemptions     int64      `json:"preemptions"`
 	Evictions       int64      `json:"evicted_blocks"`
-	QueuePeak       int        `json:"router_queue_peak_requests"`
-	QueueWait       StatsMS    `json:"router_queue_wait_ms"`
-	Waterfall       Waterfall  `json:"waterfall"`
-	Regret          Regret     `json:"regret"`
-	Imbalance       Imbalance  `json:"imbalance"`
+	// HostTier sums up the workers' host tiers; nil where no worker has any.
+	HostTier  *TierFigures `json:"host_tier,omitempty"`
+	QueuePeak int          `json:"router_queue_peak_requests"`
+	QueueWait StatsMS      `json:"router_queue_wait_ms"`
+	Waterfall Waterfall    `json:"waterfall"`
+	Regret    Regret       `json:"regret"`
+	Imbalance Imbalance    `json:"imbalance"`
 	// PrefillImbalance is that of the prefill pool; nil where there is one pool.
 	PrefillImbalance *Imbalance `json:"prefill_imbalance,omitempty"`
 	// Bypass counts the requests that bypassed the prefill workers; nil where none
@@ -212,6 +214,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 		d.Preemptions += r.Workers[i].Preemptions
 		d.Evictions += r.Workers[i].Evictions
 	}
+	d.HostTier = hostTier(c, r, s)
 	d.Warnings = warnings(t, c, r, s, &d)
 	return d
 }

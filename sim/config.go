@@ -246,5 +246,8 @@ func (c *Config) validateDisagg() error {
 			return fmt.Errorf("kv-transfer-bandwidth: found %v GB/s and %v bytes per token, expected finite numbers", t.GBPerSecond, t.BytesPerToken)
 		}
 	}
+	if c.offloads() {
+		return fmt.Errorf("num-host-blocks: found together with prefill-workers, expected one or the other: host tiers are modelled for workers that do both")
+	}
 	return nil
 }

@@ -327,7 +327,7 @@ func TestIndexStaysSmall(t *testing.T) {
 		if c, ok := run.router.Arrive(&q.req, run.now, 0); !ok || c.BestOverlap > 10 {
 			t.Fatalf("row %d: %+v", row, c)
 		} else if int32(c.BestOverlap) > best {
-			t.Fatalf("row %d: the router believes in %d blocks, the pools hold %d", row, c.BestOverlap, best)
+			t.Fatalf("row %d: the router believes in %v blocks, the pools hold %d", row, c.BestOverlap, best)
 		}
 	}
 	if held > 100 {

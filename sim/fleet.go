@@ -91,6 +91,9 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 		}
 		f.begun = max(f.begun, w+1)
 		end, err := f.startOn(w, now)
+		if err == engine.ErrWaits {
+			continue
+		}
 		if err == nil && !(end <= endOfTime) {
 			err = fmt.Errorf("timing: found a pass that starts at %v ms and ends at %v ms, expected an end by %v ms; check the step times and speedup-ratio", now, end, float64(endOfTime))
 		}

@@ -84,7 +84,7 @@ func (s *simulation) place(q *request, c router.Choice) {
 func (d *Decision) note(c router.Choice) {
 	d.Cost, d.MinCost = c.Terms.Cost, c.MinCost
 	d.PrefillTerm, d.Credit, d.DecodeTerm, d.RequestTerm = c.Terms.Prefill, c.Terms.Credit, c.Terms.Decode, c.Terms.Request
-	d.Overlap, d.BestOverlap, d.Tied = float64(c.Overlap), float64(c.BestOverlap), c.Tied
+	d.Overlap, d.BestOverlap, d.Tied = c.Overlap, c.BestOverlap, c.Tied
 }
 
 // noteHeld records what the engines hold of the prompt at this moment: the
@@ -104,11 +104,19 @@ func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 	}
 }
 
-// held returns how many leading ones of the blocks a worker's engine holds now.
+// held returns how many leading ones of the blocks a worker's engine holds now,
+// on its device or behind those on its host.
 func (s *simulation) held(worker int, blocks []uint32) int32 {
 	w := s.workers[worker]
 	w.Commit(s.now, s.begun > worker)
-	return w.Held(blocks)
+	return heldBy(w, blocks)
+}
+
+// heldBy returns how many leading ones of the blocks an engine holds, on its
+// device or behind those on its host.
+func heldBy(w *engine.Worker, blocks []uint32) int32 {
+	n := w.Held(blocks)
+	return n + w.HostHeld(blocks, n)
 }
 
 // reusable returns how many complete prompt blocks can be served from a cache:

@@ -23,6 +23,7 @@ type prompts struct {
 	shift      uint8     // 1<<shift ids per node
 	answerNode []uint32  // by row: first node of the blocks with generated tokens
 	dynamic    *sessions // nil where the trace's nodes say it all
+	hashes     []uint64  // by block of prompts, 0 = not computed yet; nil where nobody asks
 }
 
 // newPrompts prepares the block identities for one engine block size.

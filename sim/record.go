@@ -58,6 +58,7 @@ func (s *simulation) noteAdmissions(q *engine.Seq) {
 	r := &s.res.Requests[q.Row]
 	if r.Admissions = q.Admissions; q.Admissions > 0 {
 		r.FirstAdmit, r.FirstReused, r.MaxReused = q.FirstAdmit, q.FirstReused, q.MaxReused
+		r.HostReused = q.HostReused
 	}
 	r.OutputTokens = q.Generated
 }
@@ -156,7 +157,7 @@ func (s *simulation) sumUp(out []Worker, g *stage, pool Pool) {
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
 			BusyMS: st.BusyMS, Passes: st.Passes, OutOfRange: st.OutOfRange,
 			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,
-			Evictions: st.Evictions, Preemptions: st.Preemptions,
+			Evictions: st.Evictions, Preemptions: st.Preemptions, Host: w.TierStats(),
 		}
 		if s.now > 0 {
 			out[i].MeanBlocks = st.BlockMS / s.now

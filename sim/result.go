@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"routesim/sim/engine"
 	"routesim/sim/metrics"
 	"routesim/sim/router"
 )
@@ -38,6 +39,7 @@ type Request struct {
 	InputTokens  int32 // prompt length, with the previous turns in a delta trace
 	OutputTokens int32 // generated
 	FirstReused  int32 // tokens reused at first admission
+	HostReused   int32 // those among them that were brought back from the worker's host tier
 	MaxReused    int32 // the most over all admissions (the oracle's reused_input_tokens)
 	Admissions   int32
 	Worker       int32 // -1 before routing
@@ -128,6 +130,7 @@ type Worker struct {
 	Evictions     int64 // cached blocks dropped
 	Preemptions   int64
 	OutOfRange    int64 // passes outside the timing model's range
+	Host          engine.TierStats
 }
 
 // Result is everything a run produced.

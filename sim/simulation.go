@@ -28,6 +28,7 @@ type simulation struct {
 	stage            // the workers that generate, and their routers
 	stages  []*stage // all: with pools the prefill one comes first
 
+	offloads  bool         // workers move KV to lower tiers and back
 	nextFront int          // where the next request arrives
 	timed     bool         // routers have timers
 	restart   float64      // ms, when the routers restart, +Inf = never
@@ -92,9 +93,13 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.offloads() {
+		p.keepHashes()
+	}
 	s := &simulation{
 		cfg: c, trace: t, prompts: p, driver: d, res: newResult(t, c.Ranks(), c),
 		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(), leaving: c.Clients.leave(),
+		offloads: c.offloads(),
 	}
 	if err := s.checkCancels(); err != nil {
 		return nil, err
@@ -122,6 +127,7 @@ func (s *simulation) newWorker(g *Group, index int, sampler func(int, engine.Pas
 	return engine.NewWorker(g.Engine, engine.Options{
 		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
 		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || sampler != nil, KeepAdmissions: c.KeepAdmissions,
+		Hash:    p.hash,
 		Observe: observer(sampler, index), Index: index,
 	})
 }
@@ -156,6 +162,9 @@ func (s *simulation) run(ctx context.Context) error {
 		} else {
 			s.instant()
 			at = min(s.driver.next(), s.nextEnd())
+			if s.offloads {
+				at = min(at, s.nextTransfer())
+			}
 		}
 		if s.failed != nil {
 			return s.failed
@@ -180,7 +189,7 @@ func (s *simulation) instant() {
 		s.fireTimers()
 	}
 	for again := true; again; {
-		again = false
+		again = s.offloads && s.transferred()
 		for w, e := range s.ends {
 			if e == s.now {
 				first, n := s.together(w)
@@ -214,6 +223,9 @@ func (s *simulation) explain(w int, err error) error {
 // produced.
 func (s *simulation) passEnded(w int) {
 	first, n := s.passDone(w)
+	for i := first; i < first+n; i++ {
+		s.workers[i].PassEnded(s.now)
+	}
 	s.reported(first, n)
 	for i := first; i < first+n; i++ {
 		s.deliver(i)
@@ -289,6 +301,7 @@ func (s *simulation) newRequest(row int32) *request {
 	q.seq.Reset(row, isl, s.trace.OutputTokens(int(row)))
 	q.seq.Tag = tag
 	q.seq.Blocks = s.prompts.appendBlocks(q.seq.Blocks, int(row))
+	s.prompts.hashRow(int(row), q.seq.Blocks[:int64(isl)/s.prompts.block])
 	jump, strict := s.trace.Priority(int(row))
 	q.req = router.Request{
 		Row: row, Tag: tag, ISL: isl, Blocks: q.seq.Blocks[:int64(isl)/s.prompts.block],

@@ -96,7 +96,7 @@ func (g *stage) targets() []router.Target {
 				list = append(list, router.Target{
 					Worker: worker, Rank: int32(rank),
 					BatchLimit: own.Engine.MaxNumBatchedTokens, KVBlocks: own.Engine.NumGPUBlocks,
-					CPU: own.CPU, Taints: own.Taints, PrefillMS: prefillMS(own.Timing),
+					CPU: own.CPU, Taints: own.Taints, LowerTiers: own.Engine.Host.Blocks > 0, PrefillMS: prefillMS(own.Timing),
 				})
 			}
 			worker++
@@ -214,7 +214,7 @@ func (s *simulation) look(g *stage, target int32, r *router.Request) policy.Fact
 	w.Commit(s.now, g.begun > int(target))
 	b := w.Backlog(s.now)
 	return policy.Facts{
-		Held:          w.Held(q.Blocks[:s.reusable(s.live[r.Tag])]),
+		Held:          heldBy(w, q.Blocks[:s.reusable(s.live[r.Tag])]),
 		PrefillTokens: b.PrefillTokens, DecodeTokens: b.DecodeTokens,
 		Running: b.Running, Waiting: b.Waiting, UsedBlocks: b.UsedBlocks, Output: q.Output,
 	}

@@ -254,11 +254,11 @@ func (b *Builder) Build() (*Trace, error) {
 func (b *Builder) finish() *Trace {
 	t := b.t
 	t.numNode, t.numID = b.in.nodes.n, b.in.ids.n
+	t.nodeBlock = b.in.nodes.blocks()
 	if t.delta || t.outputs != nil {
-		blocks := b.in.nodes.blocks()
 		t.ids = make([]uint32, len(t.nodes))
 		for i, n := range t.nodes {
-			t.ids[i] = blocks[n]
+			t.ids[i] = t.nodeBlock[n]
 		}
 	}
 	if b.sess != nil {

@@ -39,8 +39,10 @@ type Trace struct {
 	nodeOff []int64  // len = rows+1
 	nodes   []uint32 // prefix-interned trace blocks; delta: interned block ids
 	ids     []uint32 // interned block ids, only kept where nodes do not suffice
-	numNode uint32
-	numID   uint32
+	// nodeBlock is the interned block id by node.
+	nodeBlock []uint32
+	numNode   uint32
+	numID     uint32
 
 	sessions     *sessionColumns // nil: no row names a session
 	queue        *queueColumns   // nil: no row names a priority or a class
@@ -149,6 +151,10 @@ func (t *Trace) BlockIDs(i int) []uint32 {
 	a, b := t.nodeOff[i], t.nodeOff[i+1]
 	return t.ids[a:b:b]
 }
+
+// NodeBlock returns the hash id of a node's block, renumbered in order of first
+// appearance in the file.
+func (t *Trace) NodeBlock(node uint32) uint32 { return t.nodeBlock[node] }
 
 // NumNodes returns the number of distinct prefix nodes; node ids are below it.
 func (t *Trace) NumNodes() uint32 { return t.numNode }

@@ -327,7 +327,7 @@ func TestColumnList(t *testing.T) {
 	if err := WriteWorkers(&workers, c, r); err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| (int64|double|string|boolean) \\| (|ms|tokens|blocks|1) \\| [A-Z].*\\. \\|$")
+	line := regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\| (int64|double|string|boolean) \\| (|ms|tokens|blocks|bytes|1) \\| [A-Z].*\\. \\|$")
 	var listed, found []string
 	for _, m := range line.FindAllSubmatch(text, -1) {
 		listed = append(listed, string(m[1])+" "+string(m[2]))

@@ -87,6 +87,9 @@ func course() []Column[Request] {
 		integers("first_reused_input_tokens", "tokens", "Tokens served from the worker's cache at first admission.", func(r *Request) (int64, bool) {
 			return int64(r.q.FirstReused), r.q.Admissions > 0
 		}),
+		integers("host_reused_input_tokens", "tokens", "Those among them that were brought back from the worker's host tier.", func(r *Request) (int64, bool) {
+			return int64(r.q.HostReused), r.q.Admissions > 0
+		}),
 		counts("admission_count", "", "Times the worker's scheduler admitted the request.", func(r *Request) int64 { return int64(r.q.Admissions) }),
 		counts("readmission_count", "", "Admissions after a preemption.", func(r *Request) int64 { return int64(max(r.q.Admissions-1, 0)) }),
 	}

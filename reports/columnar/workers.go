@@ -48,6 +48,12 @@ func Workers() []Column[Worker] {
 		counts("peak_waiting", "", "Most requests waiting at once.", func(r *Worker) int64 { return int64(r.w.PeakWaiting) }),
 		counts("evicted_blocks", "blocks", "Cached blocks dropped to make room.", func(r *Worker) int64 { return r.w.Evictions }),
 		counts("preemptions", "", "Running requests put back for lack of blocks.", func(r *Worker) int64 { return r.w.Preemptions }),
+		counts("host_loaded_blocks", "blocks", "KV blocks brought back from the host tier.", func(r *Worker) int64 { return r.w.Host.LoadedBlocks }),
+		counts("host_stored_blocks", "blocks", "KV blocks copied to the host tier.", func(r *Worker) int64 { return r.w.Host.StoredBlocks }),
+		counts("host_transfers", "", "Transfers between device and host tier, both ways.", func(r *Worker) int64 { return r.w.Host.Loads + r.w.Host.Stores }),
+		decimals("host_bytes", "bytes", "What they moved.", func(r *Worker) float64 { return r.w.Host.Bytes }),
+		counts("host_evicted_blocks", "blocks", "KV blocks dropped from the host tier.", func(r *Worker) int64 { return r.w.Host.Evictions }),
+		decimals("host_wait_ms", "ms", "Time that engine steps waited for copies to the host tier.", func(r *Worker) float64 { return r.w.Host.WaitMS }),
 		counts("passes_out_of_range", "", "Engine steps outside the range of the timing model.", func(r *Worker) int64 { return r.w.OutOfRange }),
 	}
 }

@@ -50,6 +50,25 @@ func readDraft(e *dict, d *engine.Draft) {
 }
 
 // readTransfer reads how a worker sends KV.
+// readHost reads the host tier. Bytes only count with one.
+func readHost(e *dict, h *engine.HostOffload) {
+	bytes := e.float("kv_cache_bytes_per_token", 0)
+	o := newDict("extra_engine_args.engine.native_host_offload", e.object("native_host_offload"))
+	if scope := o.text("scope", hostScope); scope != hostScope {
+		o.refuse("scope %q", scope)
+	}
+	if n := o.integer("num_host_blocks", 0); n > 0 {
+		*h = engine.HostOffload{
+			Blocks: n, BytesPerToken: bytes, LatencyMS: o.float("latency_to_first_byte_ms", 0),
+			D2HGBPerSecond: o.float("d2h_bandwidth_gbps", 32), H2DGBPerSecond: o.float("h2d_bandwidth_gbps", 32),
+		}
+	}
+	o.inert("shared_d2h_bandwidth_gbps", "shared_h2d_bandwidth_gbps", "kv_layout_id")
+	e.pass(o.done())
+}
+
+const hostScope = "dp_rank_local"
+
 func readTransfer(e *dict) (t sim.Transfer) {
 	t.GBPerSecond = e.float("kv_transfer_bandwidth", 0)
 	t.BytesPerToken = e.float("kv_transfer_bytes_per_token", e.float("kv_bytes_per_token", 0))
@@ -87,6 +106,7 @@ func readEngine(args, tables map[string]any, role string) (sim.Group, string, er
 	}
 	readSGLang(e, &p)
 	readDraft(e, &p.Draft)
+	readHost(e, &p.Host)
 	o := models.TimingOptions{
 		CapacityTokens:     int64(p.NumGPUBlocks) * int64(p.BlockSize),
 		SpeedupRatio:       e.float("speedup_ratio", 1),
@@ -160,15 +180,13 @@ func refuseEngine(e *dict) {
 	trt := newDict("extra_engine_args.engine.trtllm", e.object("trtllm"))
 	trt.only("capacity_scheduler_policy", "guaranteed_no_evict", "TensorRT-LLM scheduling")
 	e.pass(trt.done())
-	e.only("native_host_offload", nil, "host offload")
 	e.only("g3_offload", nil, "disk offload")
 	e.only("state_cache", nil, "recurrent-state caches")
 	e.only("prefix_match_unit", nil, "cache groups")
 	e.only("kv_cache_groups", nil, "cache groups")
 	e.only("kv_cache_capacity_bytes", nil, "KV capacity from memory")
-	// Sizes only count for transfers and offload, events only live.
-	e.inert("kv_cache_bytes_per_token",
-		"emit_kv_events", "emit_kv_token_ids")
+	// Events only count live.
+	e.inert("emit_kv_events", "emit_kv_token_ids")
 }
 
 // readRuntime reads what belongs to Dynamo rather than to the engine. In a

@@ -33,7 +33,9 @@ func fields() map[string]func(o ours) any {
 		"first_token_ms": func(o ours) any { return timeOrNil(o.FirstToken) },
 		"last_token_ms":  func(o ours) any { return timeOrNil(o.LastToken) },
 
-		"reused_tokens": func(o ours) any { return int64(o.MaxReused) },
+		"reused_tokens":      func(o ours) any { return int64(o.MaxReused) },
+		"host_reused_tokens": func(o ours) any { return int64(o.HostReused) },
+
 		"output_length": func(o ours) any { return int64(o.OutputTokens) },
 		"status":        func(o ours) any { return o.Status.String() },
 

@@ -288,8 +288,11 @@ func explainInert(s *Sweep, axis int, t *totals) (why, remedy string) {
 	if a.Name == "max-num-seqs" && a.Numbers != nil && t.counts["routed"] > 0 && float64(t.peak["peak_running"]) < slices.Min(a.Numbers) {
 		return fmt.Sprintf("no worker ran more than %d requests at once, fewer than every limit tried", t.peak["peak_running"]), "try lower limits, or a higher load"
 	}
-	if a.Name == "router-host-cache-hit-weight" || a.Name == "router-disk-cache-hit-weight" {
-		return fmt.Sprintf("none of %s decisions had a block to credit outside GPU memory: the workers offload none", format.Count(t.counts["routed"])), "no replay can: its workers hold KV blocks on the GPU only"
+	if a.Name == "router-host-cache-hit-weight" && t.counts["scored_with_lower_tiers"] == 0 {
+		return fmt.Sprintf("none of %s decisions had a block to credit on a host", format.Count(t.counts["routed"])), "give the workers a host tier (num-host-blocks), or more memory pressure"
+	}
+	if a.Name == "router-disk-cache-hit-weight" {
+		return fmt.Sprintf("none of %s decisions had a block to credit on a disk", format.Count(t.counts["routed"])), "no run can: no worker here has a disk tier"
 	}
 	return unexplained(t), "use other traffic or a higher load"
 }

@@ -120,7 +120,7 @@ func TestInertAxes(t *testing.T) {
 				c.Fleet[0].Engine.Preemption = 1
 			}
 		}, 2}, "no request was ever preempted"},
-		{"host cache", experiment{[]Axis{values("router-host-cache-hit-weight", "0", "1")}, shared, func(c *sim.Config, v []string) { c.Router.HostCacheHitWeight = number(v[0]) }, 2}, "outside GPU memory"},
+		{"host cache", experiment{[]Axis{values("router-host-cache-hit-weight", "0", "1")}, shared, func(c *sim.Config, v []string) { c.Router.HostCacheHitWeight = number(v[0]) }, 2}, "on a host"},
 		{"unknown", experiment{[]Axis{values("some-setting", "a", "b")}, shared, func(*sim.Config, []string) {}, 2}, "the counts tell no cause"},
 		{"workers", experiment{[]Axis{values("workers", "2", "3")}, shared, func(c *sim.Config, v []string) { c.Fleet[0].Count = int(number(v[0])) }, 2}, ""},
 		// Round robin decides the same whatever the load, at other times.

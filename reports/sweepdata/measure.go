@@ -27,6 +27,7 @@ func Counters() []Counter {
 		router("kv_events", func(r *sim.Result) int64 { return r.Counters.Events }),
 		router("scored", func(r *sim.Result) int64 { return r.Counters.Decisions }),
 		router("scored_with_overlap", func(r *sim.Result) int64 { return r.Counters.Overlapping }),
+		router("scored_with_lower_tiers", func(r *sim.Result) int64 { return r.Counters.LowerTiers }),
 		router("scored_with_unequal_overlap", func(r *sim.Result) int64 { return r.Counters.OverlapDiffers }),
 		router("scored_with_credit", func(r *sim.Result) int64 { return r.Counters.Credited }),
 		router("scored_with_unequal_prefill", func(r *sim.Result) int64 { return r.Counters.PrefillDiffers }),

@@ -153,6 +153,11 @@ func (p *page) routing(s *reports.Summary) {
 	if s.Completed > 0 {
 		p.entry("", p.losses(w))
 	}
+	if h := d.HostTier; h != nil {
+		p.entry("host", fmt.Sprintf("served %s %% of prompt tokens; %s blocks loaded in %s transfers, %s stored in %s, %s dropped; %s GB moved",
+			format.Percent(float64(h.Served)), format.Count(h.LoadedBlocks), format.Count(h.Loads), format.Count(h.StoredBlocks), format.Count(h.Stores),
+			format.Count(h.Evictions), format.Sig(float64(h.Bytes)/1e9)))
+	}
 	if r := &d.Regret; !math.IsNaN(float64(r.TiedShare)) {
 		text := fmt.Sprintf("%s %% of decisions were ties", format.Percent(float64(r.TiedShare)))
 		if !math.IsNaN(float64(w.Believed)) {

@@ -42,6 +42,9 @@ func (w *Worker) Abort(s *Seq, now float64) (done Work, blocks int32) {
 	w.finishPlan()
 	done = w.Work(s)
 	if w.remove(s) {
+		if w.offload != nil {
+			w.offload.abandon(s)
+		}
 		blocks = s.blocks()
 		w.Release(s, now)
 	}

@@ -3,15 +3,27 @@ package engine
 import (
 	"math"
 	"math/bits"
+	"slices"
+)
+
+// Tier is a level of storage for KV blocks.
+type Tier uint8
+
+// The tiers of a worker.
+const (
+	OnDevice Tier = iota
+	OnHost
+	OnDisk
 )
 
 // Event says that the first copies of consecutive blocks became resident on a
-// worker, or that their last copies were dropped.
+// tier of a worker, or that their last copies were dropped.
 type Event struct {
 	Visible float64 // ms, when the router learns of it
 	Block   uint32  // the first
 	Count   int32
 	Stored  bool // false: removed
+	Tier    Tier
 }
 
 // Events is the stream of one worker's KV events, in the order they were
@@ -43,7 +55,7 @@ func (e *Events) addMask(base uint32, mask uint64, stored bool) {
 	for mask != 0 {
 		skip := bits.TrailingZeros64(mask)
 		n := bits.TrailingZeros64(^(mask >> skip))
-		e.add(base+uint32(skip), int32(n), stored)
+		e.add(base+uint32(skip), int32(n), stored, OnDevice)
 		if skip+n >= 64 {
 			return
 		}
@@ -51,10 +63,19 @@ func (e *Events) addMask(base uint32, mask uint64, stored bool) {
 	}
 }
 
+// addTier notes events of blocks of a lower tier.
+func (e *Events) addTier(blocks []uint32, stored bool, tier Tier) {
+	for _, b := range blocks {
+		if e.On && b < e.limit {
+			e.add(b, 1, stored, tier)
+		}
+	}
+}
+
 // add notes an event for n consecutive blocks. Prompts are stored forwards and
 // dropped backwards, so most events extend the one before.
-func (e *Events) add(block uint32, n int32, stored bool) {
-	if k := len(e.pending) - 1; k >= e.open && e.pending[k].Stored == stored {
+func (e *Events) add(block uint32, n int32, stored bool, tier Tier) {
+	if k := len(e.pending) - 1; k >= e.open && e.pending[k].Stored == stored && e.pending[k].Tier == tier {
 		last := &e.pending[k]
 		switch {
 		case stored && block == last.Block+uint32(last.Count):
@@ -66,7 +87,7 @@ func (e *Events) add(block uint32, n int32, stored bool) {
 			return
 		}
 	}
-	e.pending = append(e.pending, Event{Block: block, Count: n, Stored: stored})
+	e.pending = append(e.pending, Event{Block: block, Count: n, Stored: stored, Tier: tier})
 }
 
 // seal dates the events of the pass just decided, which ends at end.
@@ -77,6 +98,28 @@ func (e *Events) seal(end float64) {
 	}
 	for e.last = e.open; e.open < len(e.pending); e.open++ {
 		e.pending[e.open].Visible = end + e.Lag
+	}
+}
+
+// sealTransfers dates the events of transfers that end at now. A pass may be
+// under way, whose events become known later.
+func (e *Events) sealTransfers(now float64) {
+	fresh := len(e.pending) - e.open
+	if fresh == 0 {
+		return
+	}
+	at := e.open
+	for at > e.first && e.pending[at-1].Visible > now+e.Lag {
+		at--
+	}
+	rotated := append(slices.Clone(e.pending[e.open:]), e.pending[at:e.open]...)
+	copy(e.pending[at:], rotated)
+	for i := at; i < at+fresh; i++ {
+		e.pending[i].Visible = now + e.Lag
+	}
+	e.open = len(e.pending)
+	if at <= e.last {
+		e.last += fresh
 	}
 }
 

@@ -52,6 +52,7 @@ type Params struct {
 	Role   Role
 	SGLang SGLangParams
 	Draft  Draft
+	Host   HostOffload
 }
 
 // DefaultParams returns the defaults of Dynamo's replay for vLLM.
@@ -85,6 +86,9 @@ func (p *Params) Validate() error {
 		return fmt.Errorf("dp-size: found %d, expected at least 1 rank", p.DPSize)
 	}
 	if err := p.validateDraft(); err != nil {
+		return err
+	}
+	if err := p.Host.validate(p); err != nil {
 		return err
 	}
 	if p.Backend == SGLang {

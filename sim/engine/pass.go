@@ -53,10 +53,17 @@ func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	w.refused = w.refused[:0]
 	w.bursts = w.bursts[:0]
 
+	if w.offload != nil {
+		w.offload.beginPass()
+	}
 	w.scheduleRunning(now)
 	decoding := w.waiting.n > 0 && w.onlyDecodes()
 	if w.victims == 0 {
-		w.admit(now)
+		if w.offload != nil {
+			w.admitOffload(now)
+		} else {
+			w.admit(now)
+		}
 	}
 	possible := true
 	if w.drafts != nil {
@@ -66,12 +73,16 @@ func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	w.stats.PeakRunning = max(w.stats.PeakRunning, int32(len(w.running)))
 	w.level(w.pool.active(), now)
 
+	start := now
+	if w.offload != nil {
+		start = w.transfers(now)
+	}
 	done := w.countBatch()
 	prefill, decode := w.opt.Timing.Step(&w.batch)
 	if w.ranger != nil && w.scheduled > 0 && !w.ranger.InRange(&w.batch) {
 		w.stats.OutOfRange++
 	}
-	end = (now + prefill) + decode
+	end = (start + prefill) + decode
 	w.log = append(w.log, end)
 	if w.opt.Observe != nil {
 		w.opt.Observe(Pass{Start: now, End: end, Running: int32(len(w.running)), Waiting: int32(w.waiting.n), Blocks: w.kvLevel})
@@ -85,7 +96,7 @@ func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	// leaves: no budget, slot or block comes back before.
 	w.closed = decoding && w.admitted == 0 && w.victims == 0 && len(w.signals) == 0 && w.waiting.n > 0
 
-	if !possible || end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 {
+	if !possible || end == now && w.scheduled == 0 && w.victims == 0 && w.admitted == 0 && len(w.signals) == 0 && !w.beganLoads() {
 		w.stats.Passes--
 		return end, false
 	}
@@ -183,21 +194,38 @@ func (w *Worker) neverFits(s *Seq) bool {
 // Room is asked for the whole request even where only a chunk is scheduled, and
 // cached blocks that nobody uses do not count as found.
 func (w *Worker) gate(s *Seq) (cached int32, hits []hold, ok bool) {
-	length, bs := s.length(), w.BlockSize
-	var found, inUse int32
+	found, inUse := w.find(s)
+	if w.Backend == TRTLLM {
+		return found * w.BlockSize, w.hits, w.wholeBlocks(s)-inUse <= w.unreserved()
+	}
+	cached, ok = w.room(s, found, inUse)
+	return cached, w.hits, ok
+}
+
+// find looks up the request's cached prefix; the claims on it are in w.hits.
+func (w *Worker) find(s *Seq) (found, inUse int32) {
 	w.hits = w.hits[:0]
 	if w.EnablePrefixCaching {
-		// A block that was completed by a token not computed yet has no identity
-		// before the request is admitted with that token.
-		known := length / bs
-		if s.preempted {
-			known = min(known, s.named)
-		}
-		w.hits, found, inUse = w.pool.lookup(s.Blocks[:known], w.hits)
+		w.hits, found, inUse = w.pool.lookup(s.Blocks[:w.known(s)], w.hits)
 	}
-	if w.Backend == TRTLLM {
-		return found * bs, w.hits, w.wholeBlocks(s)-inUse <= w.unreserved()
+	return found, inUse
+}
+
+// known returns how many of the request's blocks have an identity. A block that
+// was completed by a token not computed yet has none before the request is
+// admitted with that token.
+func (w *Worker) known(s *Seq) int32 {
+	known := s.length() / w.BlockSize
+	if s.preempted {
+		known = min(known, s.named)
 	}
+	return known
+}
+
+// room decides whether there is room for a request of whose prefix the given
+// blocks are cached, some of them in use, and returns the tokens it may reuse.
+func (w *Worker) room(s *Seq, found, inUse int32) (cached int32, ok bool) {
+	length, bs := s.length(), w.BlockSize
 	cached, used := found*bs, inUse*bs
 	if s.remaining(w.MaxModelLen) > 0 {
 		// The last token must be computed to produce the next one, and with it
@@ -214,10 +242,7 @@ func (w *Worker) gate(s *Seq) (cached int32, hits []hold, ok bool) {
 		}
 	}
 	need := ceilDiv(length, bs) - used/bs
-	if need > w.NumGPUBlocks-w.pool.active() {
-		return 0, nil, false
-	}
-	return cached, w.hits, true
+	return cached, need <= w.NumGPUBlocks-w.pool.active()
 }
 
 func (w *Worker) noteAdmission(s *Seq, now float64, cached int32) {
@@ -307,6 +332,9 @@ func (w *Worker) allocate(s *Seq, hits []hold, fresh int32) outcome {
 func (w *Worker) preempt(i int) {
 	s := w.running[i]
 	w.running = append(w.running[:i], w.running[i+1:]...)
+	if w.offload != nil {
+		w.offload.preempted(s)
+	}
 	w.giveUp(s)
 	s.named = max(s.named, s.computed/w.BlockSize)
 	s.computed, s.preempted = 0, true

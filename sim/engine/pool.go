@@ -36,6 +36,7 @@ type pool struct {
 
 	evictions int64
 	events    *Events
+	offload   *offload // nil without lower tiers
 }
 
 // extent is a set of copies of one node's blocks, made by one request.
@@ -197,6 +198,9 @@ func (p *pool) reserve(s *Seq, hits []hold, fresh int32) bool {
 		s.holds = append(s.holds, h)
 		s.sealed += int32(bits.OnesCount64(h.mask))
 	}
+	if p.offload != nil {
+		p.offload.taker = s
+	}
 	p.evict(evict)
 	p.free -= fresh
 	s.private += fresh
@@ -330,6 +334,9 @@ func (p *pool) dropIdle(i int32) {
 func (p *pool) forget(x int32, gone uint64) {
 	ext := &p.extents[x]
 	ext.mask &^= gone
+	if p.offload != nil {
+		p.offload.evicting(x, gone)
+	}
 	e := p.nodes.Find(ext.node)
 	gone &^= p.present(p.first[e])
 	p.events.addMask(ext.node<<p.shift, gone, false)

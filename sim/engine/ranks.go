@@ -25,12 +25,13 @@ func StartTogether(ranks []*Worker, now float64) (end float64, err error) {
 		if again && try < mostRetries {
 			continue
 		}
+		var err error
 		for _, w := range ranks {
-			if w.HasWork() {
-				return end, w.giveUpAt(now)
+			if w.HasWork() && err != ErrWaits {
+				err = w.giveUpAt(now)
 			}
 		}
-		return end, nil
+		return end, err
 	}
 }
 
@@ -73,6 +74,9 @@ func (w *Worker) giveUpAt(now float64) error {
 	if w.busySince >= 0 {
 		w.stats.BusyMS += now - w.busySince
 		w.busySince = -1
+	}
+	if w.offload != nil && len(w.offload.loads) > 0 {
+		return ErrWaits
 	}
 	return w.stuck(now)
 }

@@ -21,6 +21,15 @@ type Seq struct {
 	node      int32
 	allocated int32
 
+	// Offload to lower tiers: where the request is, its leading blocks that were on
+	// the device before a load, the tokens that it is scheduled with after one, and
+	// its leading blocks that were looked at for offload.
+	loading   loading
+	onDevice  int32
+	restored  int32
+	offloaded int32
+	waits     float64 // ms, the end of the stores that its memory waited for last
+
 	// Disaggregated serving: the worker's count of submissions when the request
 	// came, whether its prompt's KV came from elsewhere and it has not run yet, and
 	// the state of capacity when a reservation was last tried.
@@ -32,6 +41,7 @@ type Seq struct {
 	// Admission record.
 	FirstAdmit  float64 // ms, start of the pass
 	FirstReused int32   // tokens
+	HostReused  int32   // those among them that were brought back from the host
 	MaxReused   int32
 	Admissions  int32
 

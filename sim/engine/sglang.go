@@ -341,7 +341,7 @@ func (w *Worker) addCopies(s *Seq, first, last int32) {
 			return
 		}
 		if w.sg.copies[id]++; w.sg.copies[id] == 1 {
-			w.Events.add(id, 1, true)
+			w.Events.add(id, 1, true, OnDevice)
 		}
 	}
 }
@@ -353,7 +353,7 @@ func (w *Worker) dropCopy(id uint32) {
 	}
 	if w.sg.copies[id]--; w.sg.copies[id] == 0 {
 		delete(w.sg.copies, id)
-		w.Events.add(id, 1, false)
+		w.Events.add(id, 1, false, OnDevice)
 	}
 }
 

@@ -52,6 +52,9 @@ type Options struct {
 	Shift uint8
 	// PromptBlocks is the first block id that never appears in a prompt.
 	PromptBlocks uint32
+	// Hash returns the hash of a block's content and of everything before it,
+	// which orders what a lower tier drops; only workers with one need it.
+	Hash func(block uint32) uint64
 	// Index is the worker's number among all ranks of its pool.
 	Index int
 	// Plain makes every pass an event of its own.
@@ -83,6 +86,7 @@ type Worker struct {
 	pool    *pool
 	sg      *sglang        // nil with another engine
 	drafts  *chacha.Source // nil without speculative decoding
+	offload *offload       // nil without lower tiers
 	bursts  []burst        // of the pass just decided
 	Events  Events
 	waiting deque
@@ -126,18 +130,23 @@ func NewWorker(p Params, o Options) *Worker {
 	w := &Worker{Params: p, opt: o, busySince: -1}
 	w.Events.limit = o.PromptBlocks
 	w.drafts = newDrafts(&w.Params, o.Index)
-	w.opt.Plain = w.opt.Plain || w.drafts != nil
+	w.offload = newOffload(&w.Params, o.Hash)
+	w.opt.Plain = w.opt.Plain || w.drafts != nil || w.offload != nil
 	w.ranger, _ = o.Timing.(models.Ranger)
 	if p.Backend == SGLang {
 		w.sg = newSGLang(&w.Params)
 	} else {
 		w.pool = newPool(p.NumGPUBlocks, o.Shift, &w.Events)
+		w.pool.offload = w.offload
 	}
 	return w
 }
 
 // HasWork reports whether a pass could be started.
 func (w *Worker) HasWork() bool {
+	if w.offload != nil {
+		return len(w.running) > 0 || w.schedulable()
+	}
 	return len(w.running) > 0 || (w.waiting.n > 0 && w.Role != Decode) || w.Role == Decode && w.canAdmit()
 }
 

@@ -10,6 +10,7 @@ import (
 // one, the index of its own decisions in approximate mode, or one of each.
 type belief struct {
 	events *prefix.Index // of KV events
+	lower  *lowerTiers   // of KV events of lower tiers; nil where no target has any
 	routed *prefix.TTL   // of decisions, in approximate mode or beside the events
 	pools  *prefix.LRU   // of decisions, in approximate mode by last use
 }
@@ -23,6 +24,7 @@ func newBelief(p *Params, needed bool, targets []Target, shift uint8, now float6
 	case !p.hearsEvents() && (l == nil || l.KVEvents):
 	case l == nil || needed && l.KVEvents:
 		b.events = prefix.NewIndex(n, shift)
+		b.lower = newLowerTiers(targets, shift)
 		if l != nil && l.PredictedTTLSecs != nil {
 			b.routed = prefix.NewTTL(n, shift, *l.PredictedTTLSecs*1000, now)
 		}
@@ -49,7 +51,9 @@ func (r *Router) Apply(target int32, events []engine.Event) {
 	}
 	r.Counters.Events += int64(len(events))
 	for i := range events {
-		if e := &events[i]; e.Stored {
+		if e := &events[i]; e.Tier != engine.OnDevice {
+			r.belief.lower.apply(target, e)
+		} else if e.Stored {
 			r.belief.events.Set(target, e.Block, e.Count)
 		} else {
 			r.belief.events.Clear(target, e.Block, e.Count)
@@ -64,6 +68,9 @@ func (r *Router) lookup(q *Request) {
 	switch {
 	case b.events != nil:
 		b.events.Match(q.Blocks, q.overlap)
+		if b.lower != nil {
+			q.lower = b.lower.lookup(q.Blocks, q.overlap)
+		}
 	case b.pools != nil:
 		r.growPools()
 		b.pools.Match(q.Blocks, q.overlap)
@@ -117,6 +124,9 @@ func (r *Router) release(b *booking) {
 func (b *belief) purge(target int32) {
 	if b.events != nil {
 		b.events.Purge(target)
+	}
+	if b.lower != nil {
+		b.lower.purge(target)
 	}
 	if b.routed != nil {
 		b.routed.Purge(target)

@@ -311,7 +311,7 @@ func TestOverlapRefresh(t *testing.T) {
 	for _, c := range []struct {
 		live  bool
 		after float64 // s
-		want  int32
+		want  float64
 	}{{false, 10, 0}, {true, 10, 8}, {true, 20, 0}, {true, 0, 0}} {
 		var r *rig
 		if c.live {
@@ -331,7 +331,7 @@ func TestOverlapRefresh(t *testing.T) {
 		r.SetNow(10_000)
 		r.Free(busy)
 		if got := r.Admit(r.Next(), -1); got.Overlap != c.want {
-			t.Errorf("live %v, refresh after %v s: an overlap of %d, expected %d", c.live, c.after, got.Overlap, c.want)
+			t.Errorf("live %v, refresh after %v s: an overlap of %v, expected %v", c.live, c.after, got.Overlap, c.want)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (r *Router) Preview(q *Request) (p Preview) {
 // describe fills in what a preview says of its target.
 func (r *Router) describe(q *Request, p *Preview) {
 	w := p.Target
-	p.Cached = min(int64(q.overlap[w])*int64(r.blockSize), int64(q.ISL))
+	p.Cached = min(r.cachedOf(q, int(w)), int64(q.ISL))
 	p.Prefill, p.BatchLimit = r.backlog()[w], r.batchLimit[w]
 	// The projection holds complete blocks; the incomplete last one takes a block
 	// of the pool as well.

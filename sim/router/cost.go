@@ -19,6 +19,7 @@ type candidate struct {
 	newBlocks     int64 // X: blocks the request would add to them
 	requests      int64 // N: active requests
 	overlap       int32 // leading prompt blocks the router believes are cached
+	target        int32
 }
 
 // cost is Dynamo's default cost function (dynamo-default-cost-fn of 1.6.1):
@@ -29,7 +30,8 @@ type candidate struct {
 // tokens there; the whole prompt enters and the cached part is taken off as
 // blocks, through the credit, which so may eat into the backlog as well. Only
 // the sum is floored at 0. Every operation is one binary64 operation, in this
-// order. A live frontend without prefill tokens has another form, in which the
+// order. Blocks on a worker's host or disk that continue its cached ones add
+// their weights to the credit. A live frontend without prefill tokens has another form, in which the
 // credit comes off the decode term:
 //
 //	cost = max(0, (B + X) - credit) + weight * N
@@ -40,6 +42,10 @@ func (r *Router) cost(q *query, c candidate) Terms {
 	if visible {
 		cached = int64(c.overlap) * int64(r.blockSize)
 		credit = float64(float64(p.OverlapScoreCredit*r.fade(q, c)) * float64(c.overlap))
+		if q.req != nil {
+			cached = r.cachedOf(q.req, int(c.target))
+			credit = r.creditLower(q.req.lower, c.target, credit)
+		}
 	}
 	raw := 0.0
 	if p.TrackPrefillTokens {

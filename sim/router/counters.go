@@ -8,6 +8,7 @@ type Counters struct {
 	Events         int64 // KV events applied to the index
 	Decisions      int64 // made by cost
 	Overlapping    int64 // in which some worker was believed to hold the prompt's beginning
+	LowerTiers     int64 // in which some worker was believed to hold more of it below its device
 	OverlapDiffers int64 // in which that overlap differed between workers
 	Credited       int64 // in which some worker's cost had a credit for overlap
 	PrefillDiffers int64 // in which the prefill backlog differed between workers
@@ -68,6 +69,7 @@ func (n *Counters) Add(m *Counters) {
 	n.Events += m.Events
 	n.Decisions += m.Decisions
 	n.Overlapping += m.Overlapping
+	n.LowerTiers += m.LowerTiers
 	n.OverlapDiffers += m.OverlapDiffers
 	n.Credited += m.Credited
 	n.PrefillDiffers += m.PrefillDiffers

@@ -82,12 +82,12 @@ func TestApproximateMode(t *testing.T) {
 		late, q := ask(2999)
 		r.Free(q)
 		if late.BestOverlap != 10 {
-			t.Errorf("lru %v: an overlap of %d before the end of the entry", lru, late.BestOverlap)
+			t.Errorf("lru %v: an overlap of %v before the end of the entry", lru, late.BestOverlap)
 		}
 		gone, q := ask(2999 + 2001 + 100)
 		r.Free(q)
-		if want := int32(0); !lru && gone.BestOverlap != want || lru && gone.BestOverlap != 10 {
-			t.Errorf("lru %v: an overlap of %d long after", lru, gone.BestOverlap)
+		if want := 0.0; !lru && gone.BestOverlap != want || lru && gone.BestOverlap != 10 {
+			t.Errorf("lru %v: an overlap of %v long after", lru, gone.BestOverlap)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestPredictOnRoute(t *testing.T) {
 	ttl := 5.0
 	for _, predicted := range []*float64{nil, &ttl} {
 		r, _ := newLive(t, Targets(8192), func(_ *Params, l *Live) { l.PredictedTTLSecs = predicted })
-		var got []int32
+		var got []float64
 		for i, at := range []float64{0, 10, 6000} {
 			q := r.request(10*rigBlock, 1, 2)
 			q.Session, q.Worker, q.Rank = -1, -1, -1
@@ -108,9 +108,9 @@ func TestPredictOnRoute(t *testing.T) {
 			c, _ := r.Arrive(q, at, -1)
 			got = append(got, c.Overlap)
 		}
-		want := []int32{0, 4, 4}
+		want := []float64{0, 4, 4}
 		if predicted != nil {
-			want = []int32{0, 10, 4}
+			want = []float64{0, 10, 4}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("predicted %v: overlaps %v, expected %v", predicted != nil, got, want)
@@ -300,8 +300,8 @@ func TestRestart(t *testing.T) {
 		again := r.request(10*rigBlock, 1, 2)
 		again.Session, again.Worker, again.Rank = -1, -1, -1
 		c := r.sent(again, -1)
-		if want := map[bool]int32{false: 10, true: 0}[reset]; c.BestOverlap != want {
-			t.Errorf("reset %v: an overlap of %d, expected %d", reset, c.BestOverlap, want)
+		if want := map[bool]float64{false: 10, true: 0}[reset]; c.BestOverlap != want {
+			t.Errorf("reset %v: an overlap of %v, expected %v", reset, c.BestOverlap, want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (r *Router) arriveLive(q *Request) {
 func (r *Router) classify(q *Request) (c *class, best int64, must bool) {
 	best = r.bestCached(q)
 	if pin := r.pin(q); pin >= 0 {
-		best = min(int64(q.overlap[pin])*int64(r.blockSize), int64(q.ISL))
+		best = min(r.cachedOf(q, int(pin)), int64(q.ISL))
 	}
 	c = r.classes.classOf(q.Class, int64(q.ISL)-best)
 	return c, best, c.holds() && (c.waits() || r.allBusy(&c.Class, q))
@@ -208,7 +208,7 @@ func (r *Router) row(q *Request, w int32, needs policy.Need) policy.Candidate {
 	c := policy.Candidate{Target: w, Worker: t.Worker, Rank: t.Rank, BatchLimit: t.BatchLimit, KVBlocks: t.KVBlocks}
 	if needs&policy.Cache != 0 {
 		c.Overlap = q.overlap[w]
-		c.CachedTokens = min(int64(c.Overlap)*int64(r.blockSize), int64(q.ISL))
+		c.CachedTokens = min(r.cachedOf(q, int(w)), int64(q.ISL))
 	}
 	if needs&policy.Load != 0 {
 		c.PrefillTokens, c.ActiveBlocks = r.backlog()[w], r.activeBlocks(w)

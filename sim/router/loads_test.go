@@ -96,7 +96,7 @@ func TestBookingIgnoresCredit(t *testing.T) {
 		r.cached(0, q, 10)
 		c := r.sent(q, 0)
 		if q.booking.prefill != 360 || c.Overlap != 10 {
-			t.Errorf("credit %v: booked %d tokens over %d blocks, expected 360 and 10", credit, q.booking.prefill, c.Overlap)
+			t.Errorf("credit %v: booked %d tokens over %v blocks, expected 360 and 10", credit, q.booking.prefill, c.Overlap)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (r *Router) Restart(reset bool) (lost int64) {
 		q.booking.lease = nil
 	}
 	lost = int64(len(r.live.active))
-	events := r.belief.events
+	events, lower := r.belief.events, r.belief.lower
 	r.loads = newLoads(n)
 	if r.decay != nil {
 		r.decay = newDecay(n)
@@ -93,7 +93,7 @@ func (r *Router) Restart(reset bool) (lost int64) {
 	r.turn = 0
 	r.belief = newBelief(&r.Params, r.seesCache(), r.targets, r.shift, r.now)
 	if !reset && r.belief.events != nil && events != nil {
-		r.belief.events = events
+		r.belief.events, r.belief.lower = events, lower
 	}
 	return lost
 }

@@ -32,12 +32,16 @@ type Request struct {
 
 	Refusal Refusal // why it was turned away
 
-	overlap []int32 // by target, as of the arrival
+	overlap []int32       // by target, as of the arrival
+	lower   *lowerOverlap // what lower tiers add to it; nil where there are none
 	booking booking
 }
 
 // query is the part of a request that the cost function reads.
-type query struct{ isl int32 }
+type query struct {
+	isl int32
+	req *Request // only where there are lower tiers
+}
 
 // Choice is a routing decision and what it was made from.
 type Choice struct {
@@ -45,8 +49,8 @@ type Choice struct {
 	Terms       Terms   // of the chosen worker
 	MinCost     float64 // least cost of any worker
 	Tied        int32   // workers of least cost
-	Overlap     int32   // blocks the router believed cached on the chosen worker
-	BestOverlap int32   // the most on any worker
+	Overlap     float64 // blocks the router believed cached on the chosen worker, those of lower tiers weighted
+	BestOverlap float64 // the most on any worker
 }
 
 // Router chooses workers by cost. It sees KV events and the first tokens and
@@ -70,6 +74,8 @@ type Router struct {
 	batchLimit []float64 // by target: what thresholds are fractions of
 	belief     belief
 	loads      *loads
+	hostWeight float64 // of blocks in lower tiers, in what counts as cached
+	diskWeight float64
 	decay      *decay   // nil: prefill loads do not fade
 	outputs    *outputs // nil: answers are not counted
 	classes    classes
@@ -104,10 +110,12 @@ var anyone = only{-1, -1}
 // node.
 func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) *Router {
 	n := len(targets)
+	hostWeight, diskWeight := p.HostCacheHitWeight, p.DiskCacheHitWeight
 	if p.Stage == Whole { // else For has done so
 		p = p.withWeights()
 	}
 	r := &Router{
+		hostWeight: hostWeight, diskWeight: diskWeight,
 		Params: p, targets: targets, blockSize: blockSize, shift: shift, seed: seed,
 		loads: newLoads(n), classes: newClasses(&p), costs: make([]Terms, n),
 		batchLimit: make([]float64, n), absent: make([]bool, n), over: make([]bool, n), only: anyone,
@@ -192,13 +200,13 @@ func (r *Router) queued() bool { return r.QueueThreshold != nil || r.Params.Clas
 // bestCached returns the most prompt tokens that any target that may serve the
 // request is believed to hold, at most the prompt.
 func (r *Router) bestCached(q *Request) int64 {
-	best := int32(0)
-	for w, o := range q.overlap {
+	best := int64(0)
+	for w := range q.overlap {
 		if !r.absent[w] && !(r.live != nil && (r.over[w] || r.targets[w].lacks(q.Required) != "")) {
-			best = max(best, o)
+			best = max(best, r.cachedOf(q, w))
 		}
 	}
-	return min(int64(best)*int64(r.blockSize), int64(q.ISL))
+	return min(best, int64(q.ISL))
 }
 
 // Waiting returns the number of requests held in the queue.
@@ -266,13 +274,9 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 		}
 		return Choice{Worker: -1}
 	}
-	best := int32(0)
-	for _, o := range q.overlap {
-		best = max(best, o)
-	}
 	c := Choice{
 		Worker: w, Terms: r.costs[w], MinCost: r.lo, Tied: r.tied,
-		Overlap: q.overlap[w], BestOverlap: best,
+		Overlap: r.overlapOf(q, int(w)), BestOverlap: r.bestOverlap(q),
 	}
 	r.book(q, w)
 	r.drop(q)
@@ -283,7 +287,7 @@ func (r *Router) admit(q *Request, forced int32) Choice {
 func (r *Router) drop(q *Request) {
 	if q.overlap != nil {
 		r.spare = append(r.spare, q.overlap)
-		q.overlap = nil
+		q.overlap, q.lower = nil, nil
 	}
 }
 
@@ -302,6 +306,9 @@ func (r *Router) evaluate(q *Request) {
 		}
 	}
 	in := query{isl: q.ISL}
+	if q.lower != nil {
+		in.req = q
+	}
 	var seen contrast
 	for w := range r.costs {
 		c := candidate{
@@ -309,6 +316,7 @@ func (r *Router) evaluate(q *Request) {
 			activeBlocks:  r.activeBlocks(int32(w)),
 			requests:      r.loads.requests[w],
 			overlap:       q.overlap[w],
+			target:        int32(w),
 		}
 		if r.TrackActiveBlocks {
 			c.newBlocks = int64(len(q.Blocks))
@@ -326,6 +334,9 @@ func (r *Router) evaluate(q *Request) {
 	}
 	r.scan()
 	r.Counters.count(&seen, r.tied)
+	if q.lower != nil {
+		r.Counters.LowerTiers += one(q.lower.any())
+	}
 }
 
 // activeBlocks returns B of a target.
@@ -341,8 +352,7 @@ func (r *Router) activeBlocks(w int32) int64 {
 func (r *Router) book(q *Request, w int32) {
 	b := booking{worker: w, row: q.Row}
 	if r.TrackPrefillTokens {
-		cached := int64(q.overlap[w]) * int64(r.blockSize)
-		b.prefill = q.ISL - int32(min(cached, int64(q.ISL)))
+		b.prefill = q.ISL - int32(min(r.cachedOf(q, int(w)), int64(q.ISL)))
 	}
 	switch {
 	case !r.TrackActiveBlocks:

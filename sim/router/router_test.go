@@ -173,6 +173,6 @@ func TestBlockSizeOne(t *testing.T) {
 	r.Apply(0, []engine.Event{{Block: short.Blocks[0], Count: 5, Stored: true}})
 	c, _ := r.Arrive(long, 0, 0)
 	if c.Overlap != 4 || long.booking.prefill != 3 {
-		t.Errorf("overlap %d and %d uncached tokens, expected 4 and 3", c.Overlap, long.booking.prefill)
+		t.Errorf("overlap %v and %d uncached tokens, expected 4 and 3", c.Overlap, long.booking.prefill)
 	}
 }

@@ -15,6 +15,7 @@ type Target struct {
 	KVBlocks     int32    // size of the block pool
 	CPU          bool     // the worker runs on a CPU, not on an accelerator
 	Taints       []string // of the worker
+	LowerTiers   bool     // it keeps KV on its host or disk too
 	// PrefillMS predicts the duration in ms of a prefill of new tokens behind a
 	// cached prefix, alone in its batch; nil = unknown.
 	PrefillMS func(tokens, prefix int64) float64

@@ -171,7 +171,7 @@ func (r *dictReader) resolve(path string) string {
 }
 
 // nestings are the dictionaries inside the engine dictionary.
-var nestings = [...]string{"engine", "dynamo", "engine.sglang", "engine.trtllm"}
+var nestings = [...]string{"engine", "dynamo", "engine.sglang", "engine.trtllm", "engine.native_host_offload"}
 
 // nested reads one of the inner dictionaries.
 func (r *dictReader) nested(path string) error {

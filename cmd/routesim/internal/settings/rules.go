@@ -88,6 +88,7 @@ func (r *resolution) warnInactive() {
 	r.warnUnused()
 	r.warnConditional()
 	r.warnTransfers()
+	r.warnTiers()
 }
 
 func (r *resolution) originOf(name string) Origin {

@@ -33,6 +33,7 @@ type Run struct {
 	TransferGBPerSecond     *float64 // of KV between the pools, nil = in no time
 	TransferBytesPerToken   *float64 // nil = nothing to send
 	TransferMissing         bool     // send only what the decode worker lacks
+	CacheBytesPerToken      *float64 // of KV that a host tier moves, nil = the profile's
 
 	// Engine holds AutoValue where a number follows from the worker's model; see
 	// Fleet for the numbers of each group.

@@ -97,7 +97,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

@@ -83,10 +83,9 @@ func dictRows() []Setting {
 		{Dict: "engine.emit_kv_token_ids", Default: "false", Kind: Bool{}, Support: Inert},
 		{Dict: "engine.prefill_schedule_interval", Default: "1", Kind: tokens, Support: Refused, Why: notModelled},
 		{Dict: "engine.prefill_decode_interval", Default: "0", Kind: Int{Max: math.MaxInt32}, Support: Refused, Why: notModelled},
-		{Dict: "engine.kv_cache_bytes_per_token", Default: None, Kind: nonNegative.optional(), Support: Inert},
 		{Dict: "engine.trtllm.capacity_scheduler_policy", Default: "guaranteed_no_evict", Kind: Choice{Words: []string{"guaranteed_no_evict"}}, Support: Inert},
 	}
-	for _, key := range []string{"native_host_offload", "g3_offload", "state_cache", "kv_cache_groups", "kv_cache_capacity_bytes", "prefix_match_unit"} {
+	for _, key := range []string{"g3_offload", "state_cache", "kv_cache_groups", "kv_cache_capacity_bytes", "prefix_match_unit"} {
 		rows = append(rows, Setting{Dict: "engine." + key, Default: None, Kind: anything, Support: Refused, Why: notModelled})
 	}
 	for _, key := range []string{"mem_fraction_static", "free_gpu_memory_fraction", "cuda_graph_reserved_bytes"} {
@@ -95,6 +94,7 @@ func dictRows() []Setting {
 	for _, key := range []string{"enable_local_indexer", "bootstrap_port", "handoff_session_timeout_ms", "reasoning", "response_replay_trace_path", "zmq_kv_events_port", "zmq_replay_port"} {
 		rows = append(rows, Setting{Dict: "dynamo." + key, Default: None, Kind: anything, Support: Inert})
 	}
+	rows = append(rows, tierDictRows()...)
 	for i := range rows {
 		rows[i].NoFlag = true
 		rows[i].Name = rows[i].Dict

@@ -53,12 +53,12 @@ func costRows() []Setting {
 		}, {
 			Name: "router-host-cache-hit-weight", Field: "host_cache_hit_weight", Router: true,
 			Env: []string{"DYN_ROUTER_HOST_CACHE_HIT_WEIGHT"}, Group: Cost, Default: "0.75", Kind: fraction,
-			Help: "Credit of a block in host memory. Inert while the engine offloads no blocks.",
+			Help: "Credit of a block in host memory that continues what the device holds; what a worker is booked with counts such blocks by the same weight. Inert without --num-host-blocks.",
 			Ref:  func(r *Run) any { return &r.Router.HostCacheHitWeight },
 		}, {
 			Name: "router-disk-cache-hit-weight", Field: "disk_cache_hit_weight", Router: true,
 			Env: []string{"DYN_ROUTER_DISK_CACHE_HIT_WEIGHT"}, Group: Cost, Default: "0.25", Kind: fraction,
-			Help: "Credit of a block on disk. Inert while the engine offloads no blocks.",
+			Help: "Credit of a block on disk. Inert: no worker here has a disk tier.",
 			Ref:  func(r *Run) any { return &r.Router.DiskCacheHitWeight },
 		}, {
 			Name: "router-temperature", Env: []string{"DYN_ROUTER_TEMPERATURE"}, Group: Cost, Default: "0", Kind: nonNegative,

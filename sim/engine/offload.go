@@ -1,0 +1,448 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// HostOffload are the settings of vLLM's native offload of KV blocks to host
+// memory, as Dynamo's replay models it. The zero value is none.
+type HostOffload struct {
+	Blocks         int32   // capacity in KV blocks, 0 = no host tier
+	D2HGBPerSecond float64 // from the device to the host, decimal, 0 = in no time
+	H2DGBPerSecond float64 // and back
+	LatencyMS      float64 // until the first byte of a transfer
+	BytesPerToken  float64 // of KV
+}
+
+// validate reports the first setting of a host tier that cannot be.
+func (h *HostOffload) validate(p *Params) error {
+	if h.Blocks < 0 {
+		return fmt.Errorf("num-host-blocks: found %d, expected at least 1 block, or none", h.Blocks)
+	}
+	if h.Blocks == 0 {
+		return nil
+	}
+	for _, f := range []struct {
+		name string
+		v    float64
+	}{
+		{"host-offload-d2h-bandwidth-gbps", h.D2HGBPerSecond},
+		{"host-offload-h2d-bandwidth-gbps", h.H2DGBPerSecond},
+		{"host-offload-latency-ms", h.LatencyMS},
+	} {
+		if !(f.v >= 0 && f.v <= math.MaxFloat64) {
+			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, f.v)
+		}
+	}
+	switch {
+	case p.Backend != VLLM:
+		return fmt.Errorf("num-host-blocks: found %d with the engine %v, expected none: offload to the host is modelled for vllm", h.Blocks, p.Backend)
+	case !p.EnablePrefixCaching:
+		return fmt.Errorf("num-host-blocks: found %d without enable-prefix-caching, expected both: only blocks of the prefix cache are offloaded", h.Blocks)
+	case p.Draft.Tokens > 0:
+		return fmt.Errorf("num-host-blocks: found %d with aic-nextn, expected one or the other", h.Blocks)
+	case !(h.BytesPerToken > 0 && h.BytesPerToken <= math.MaxFloat64):
+		return fmt.Errorf("kv-cache-bytes-per-token: found %v with num-host-blocks, expected a number of bytes above 0: it is what a block's transfer takes its time from (a profile has one)", h.BytesPerToken)
+	}
+	return nil
+}
+
+// ErrWaits says that a worker can do nothing before one of its transfers ends.
+var ErrWaits = errors.New("waits for a transfer")
+
+// offload is a worker's host tier and what is on its way there and back.
+//
+// A pass that completes blocks has them copied to the host from its end on, one
+// transfer per request. A pass that needs the device memory of a block whose
+// copy is not there yet waits for it, and leaves what it completes itself to the
+// next pass. A request whose prompt goes on in the host tier where the device's
+// cache ends has those blocks brought back before it is scheduled; meanwhile
+// others overtake it, and those that want the same blocks wait for them.
+type offload struct {
+	cache      *hostCache
+	blockBytes float64
+	d2h, h2d   link
+	planned    []*store // of the pass under way
+	stores     []*store // under way, in the order of their ends
+	loads      []*load  // under way or waiting for stores, in the order of their ends
+	taker      *Seq     // the request that device memory is being taken for
+	begun      int      // loads that the pass being decided began
+	flush      float64  // ms, when the stores of those that it preempted end
+	stats      TierStats
+}
+
+// TierStats are the totals of a tier below the device's pool, over a run.
+type TierStats struct {
+	Loads, LoadedBlocks  int64   // transfers to the device, and their blocks
+	Stores, StoredBlocks int64   // transfers from it, and their blocks
+	SkippedBlocks        int64   // not stored: the tier had no room
+	Evictions            int64   // blocks dropped from the tier
+	Bytes                float64 // moved, both ways
+	WaitMS               float64 // of passes that waited for stores
+}
+
+// store is a transfer of one request's blocks to the host.
+type store struct {
+	row    int32 // of the request
+	blocks []uint32
+	copies []hold // their device copies that still exist
+	end    float64
+}
+
+// load is a transfer of one request's blocks to the device.
+type load struct {
+	seq    *Seq
+	blocks []uint32
+	end    float64
+}
+
+// loading says where a request is that needs blocks of a lower tier.
+type loading uint8
+
+const (
+	atHome loading = iota // on the device, as far as it goes
+	onTheWay
+	arrivedHere // the blocks are there, the request has not been scheduled
+)
+
+func newOffload(p *Params, hash func(uint32) uint64) *offload {
+	h := &p.Host
+	if h.Blocks == 0 {
+		return nil
+	}
+	return &offload{
+		cache:      newHostCache(h.Blocks, hash),
+		blockBytes: float64(h.BytesPerToken * float64(p.BlockSize)),
+		d2h:        link{gbPerSecond: h.D2HGBPerSecond, latencyMS: h.LatencyMS},
+		h2d:        link{gbPerSecond: h.H2DGBPerSecond, latencyMS: h.LatencyMS},
+	}
+}
+
+// admitOffload is admit of a worker with a host tier. Requests whose blocks have
+// arrived come before the others.
+func (w *Worker) admitOffload(now float64) {
+	if w.admitFrom(now, arrivedHere) {
+		w.admitFrom(now, atHome)
+	}
+}
+
+// admitFrom admits requests in the given state while they fit, in order of the
+// queue. It reports whether any more may be admitted in this pass.
+func (w *Worker) admitFrom(now float64, state loading) bool {
+	for at := 0; at < w.waiting.n; {
+		s := w.waiting.at(at)
+		switch {
+		case s.loading != state:
+			at++
+			continue
+		case int32(len(w.running)) >= w.MaxNumSeqs:
+			return false
+		case state == atHome && w.neverFits(s):
+			w.waiting.remove(at)
+			w.refused = append(w.refused, s)
+			continue
+		case w.budget == 0:
+			return false
+		}
+		cached, hits, verdict := w.gateOffload(s, now)
+		if verdict == overtaken {
+			at++
+			continue
+		}
+		if verdict == shut || w.schedule(s, cached, hits) != done {
+			return false
+		}
+		w.waiting.remove(at + w.victims)
+		w.running = append(w.running, s)
+		if state == arrivedHere {
+			s.loading, cached = atHome, s.restored
+			if s.Admissions == 0 {
+				s.HostReused = cached - min(cached, s.onDevice*w.BlockSize)
+			}
+		}
+		w.noteAdmission(s, now, cached)
+		if w.victims > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// verdict is what becomes of the request at the head of the queue.
+type verdict uint8
+
+const (
+	admitted  verdict = iota
+	shut              // nobody is admitted any more in this pass
+	overtaken         // it waits for blocks, and the ones behind it do not wait for it
+)
+
+// gateOffload is gate with a host tier. It begins to load what the host holds
+// beyond the device.
+func (w *Worker) gateOffload(s *Seq, now float64) (cached int32, hits []hold, v verdict) {
+	if s.loading == arrivedHere {
+		if ceilDiv(s.length(), w.BlockSize)-s.blocks() > w.NumGPUBlocks-w.pool.active() {
+			return 0, nil, shut
+		}
+		return 0, nil, admitted
+	}
+	o := w.offload
+	known := w.known(s)
+	found, inUse := w.find(s)
+	o.cache.touch(s.Blocks[:known])
+	onHost := s.Blocks[found:known]
+	onHost = onHost[:o.cache.leading(onHost)]
+	if len(onHost) > 0 && o.cache.anyRead(onHost) {
+		return 0, nil, overtaken
+	}
+	cached, ok := w.room(s, found, inUse)
+	if !ok {
+		return 0, nil, shut
+	}
+	if len(onHost) == 0 {
+		return cached, w.hits, admitted
+	}
+	if ceilDiv(s.length(), w.BlockSize)-inUse > w.NumGPUBlocks-w.pool.active()-w.promised(s) {
+		return 0, nil, shut
+	}
+	if !w.pool.reserve(s, w.hits, int32(len(onHost))) {
+		return 0, nil, shut
+	}
+	w.beginLoad(s, onHost, now)
+	return 0, nil, overtaken
+}
+
+// beginLoad starts to bring blocks of a request to the device, into memory that
+// has been reserved for them.
+func (w *Worker) beginLoad(s *Seq, blocks []uint32, now float64) {
+	o := w.offload
+	o.cache.read(blocks)
+	s.loading, s.onDevice = onTheWay, s.sealed
+	s.offloaded = s.sealed + int32(len(blocks))
+	o.loads = append(o.loads, &load{seq: s, blocks: blocks})
+	o.begun++
+}
+
+// beginPass forgets what the pass before was decided by.
+func (o *offload) beginPass() { o.begun, o.flush = 0, 0 }
+
+// beganLoads reports whether the pass being decided began loads.
+func (w *Worker) beganLoads() bool { return w.offload != nil && w.offload.begun > 0 }
+
+// transfers submits the loads of the pass that has been decided and plans its
+// stores. It returns when the pass can begin to compute.
+func (w *Worker) transfers(now float64) (start float64) {
+	o := w.offload
+	start = now
+	for _, l := range o.loads[len(o.loads)-o.begun:] {
+		l.end = o.h2d.submit(max(now, l.seq.waits), float64(float64(len(l.blocks))*o.blockBytes))
+	}
+	start = max(start, o.flush)
+	for _, s := range w.running {
+		if s.pass != w.passNo {
+			continue
+		}
+		if s.waits > now {
+			start = max(start, s.waits)
+		} else {
+			w.planStore(s)
+		}
+	}
+	o.stats.WaitMS += start - now
+	return start
+}
+
+// planStore has the prompt blocks of a request that are complete and not in the
+// host tier copied there when the pass ends. What is generated stays where it is.
+func (w *Worker) planStore(s *Seq) {
+	o := w.offload
+	n := min(s.sealed, s.Prompt/w.BlockSize)
+	if n <= s.offloaded {
+		return
+	}
+	blocks := o.cache.absent(s.Blocks[s.offloaded:n])
+	evicted, ok := o.cache.write(blocks, s.Blocks[s.offloaded:n])
+	if !ok {
+		o.stats.SkippedBlocks += int64(len(blocks))
+		return
+	}
+	s.offloaded = n
+	if len(blocks) == 0 {
+		return
+	}
+	o.stats.Evictions += int64(len(evicted))
+	w.Events.addTier(evicted, false, OnHost)
+	o.cache.touch(s.Blocks[:n])
+	o.planned = append(o.planned, &store{row: s.Row, blocks: blocks, copies: s.copiesOf(blocks)})
+}
+
+// copiesOf returns the request's device copies of some of its blocks.
+func (s *Seq) copiesOf(blocks []uint32) (copies []hold) {
+	at := 0
+	for _, h := range s.holds {
+		mask := uint64(0)
+		for m := h.mask; m != 0 && len(blocks) > 0; m &= m - 1 {
+			if s.Blocks[at] == blocks[0] {
+				mask |= m & -m
+				blocks = blocks[1:]
+			}
+			at++
+		}
+		if mask != 0 {
+			copies = append(copies, hold{mask: mask, extent: h.extent})
+		}
+	}
+	return copies
+}
+
+// PassEnded starts the copies to the host of what the pass completed that ends
+// at now.
+func (w *Worker) PassEnded(now float64) {
+	o := w.offload
+	if o == nil {
+		return
+	}
+	for _, j := range o.planned {
+		j.end = o.d2h.submit(now, float64(float64(len(j.blocks))*o.blockBytes))
+		o.stores = append(o.stores, j)
+	}
+	o.planned = o.planned[:0]
+	w.Transferred(now)
+}
+
+// evicting notes that device copies are about to be overwritten: the pass waits
+// for the stores that read them.
+func (o *offload) evicting(x int32, gone uint64) {
+	for _, j := range o.stores {
+		for i := range j.copies {
+			if h := &j.copies[i]; h.extent == x && h.mask&gone != 0 {
+				h.mask &^= gone
+				o.taker.waits = max(o.taker.waits, j.end)
+			}
+		}
+	}
+}
+
+// preempted makes the pass wait for the stores of a request that is preempted.
+func (o *offload) preempted(s *Seq) {
+	for _, j := range o.stores {
+		if j.row == s.Row {
+			o.flush = max(o.flush, j.end)
+		}
+	}
+}
+
+// NextTransfer returns when the worker's next transfer ends, +Inf for none.
+func (w *Worker) NextTransfer() float64 {
+	at := math.Inf(1)
+	if w.offload == nil {
+		return at
+	}
+	if len(w.offload.stores) > 0 {
+		at = w.offload.stores[0].end
+	}
+	if len(w.offload.loads) > 0 {
+		at = min(at, w.offload.loads[0].end)
+	}
+	return at
+}
+
+// Transferred does what follows from the transfers that end at now, and reports
+// whether there are any.
+func (w *Worker) Transferred(now float64) (any bool) {
+	o := w.offload
+	if o == nil || !(w.NextTransfer() <= now) {
+		return false
+	}
+	for len(o.stores) > 0 && o.stores[0].end <= now {
+		o.cache.written(o.stores[0].blocks)
+		w.Events.addTier(o.stores[0].blocks, true, OnHost)
+		o.stats.Stores++
+		o.stats.StoredBlocks += int64(len(o.stores[0].blocks))
+		o.stats.Bytes += float64(float64(len(o.stores[0].blocks)) * o.blockBytes)
+		o.stores, any = o.stores[1:], true
+	}
+	for len(o.loads) > 0 && o.loads[0].end <= now {
+		w.loaded(o.loads[0])
+		o.loads, any = o.loads[1:], true
+	}
+	w.Events.sealTransfers(now)
+	w.level(w.pool.active(), now)
+	return any
+}
+
+// loaded makes a request whose blocks have arrived ready to be scheduled.
+func (w *Worker) loaded(l *load) {
+	o, s := w.offload, l.seq
+	o.cache.done(l.blocks)
+	w.pool.seal(s, l.blocks)
+	s.loading = arrivedHere
+	s.restored = min(s.sealed*w.BlockSize, (s.length()-1)/w.BlockSize*w.BlockSize)
+	s.computed = s.restored
+	o.stats.Loads++
+	o.stats.LoadedBlocks += int64(len(l.blocks))
+	o.stats.Bytes += float64(float64(len(l.blocks)) * o.blockBytes)
+}
+
+// promised returns the blocks that requests other than s will still take whose
+// first ones were loaded or are on their way.
+func (w *Worker) promised(s *Seq) (n int32) {
+	if w.offload == nil {
+		return 0
+	}
+	for i := 0; i < w.waiting.n; i++ {
+		if q := w.waiting.at(i); q != s && q.loading != atHome {
+			n += max(0, ceilDiv(q.length(), w.BlockSize)-q.blocks())
+		}
+	}
+	return n
+}
+
+// TierStats returns the totals of the worker's host tier up to now.
+func (w *Worker) TierStats() TierStats {
+	if w.offload == nil {
+		return TierStats{}
+	}
+	return w.offload.stats
+}
+
+// Add adds the totals of another tier.
+func (s *TierStats) Add(t TierStats) {
+	s.Loads, s.LoadedBlocks = s.Loads+t.Loads, s.LoadedBlocks+t.LoadedBlocks
+	s.Stores, s.StoredBlocks = s.Stores+t.Stores, s.StoredBlocks+t.StoredBlocks
+	s.SkippedBlocks, s.Evictions = s.SkippedBlocks+t.SkippedBlocks, s.Evictions+t.Evictions
+	s.Bytes += t.Bytes
+	s.WaitMS += t.WaitMS
+}
+
+// abandon takes a request's load back before it has ended.
+func (o *offload) abandon(s *Seq) {
+	for i, l := range o.loads {
+		if l.seq == s {
+			o.cache.done(l.blocks)
+			o.loads = append(o.loads[:i:i], o.loads[i+1:]...)
+			return
+		}
+	}
+}
+
+// schedulable reports whether a request waits that a pass could take up.
+func (w *Worker) schedulable() bool {
+	for i := 0; i < w.waiting.n; i++ {
+		if w.waiting.at(i).loading != onTheWay {
+			return true
+		}
+	}
+	return false
+}
+
+// HostHeld returns how many of the leading blocks the worker could bring back
+// from the host where its device holds the first found.
+func (w *Worker) HostHeld(blocks []uint32, found int32) int32 {
+	if w.offload == nil {
+		return 0
+	}
+	return int32(w.offload.cache.leading(blocks[found:]))
+}
