@@ -75,6 +75,12 @@ func TestClassifierHoldsBack(t *testing.T) {
 		"frontends": func(c *Config) { c.Frontends = 2 },
 		"queue":     func(c *Config) { x := 0.01; c.Router.QueueThreshold = &x },
 		"restart":   func(c *Config) { at := 700.0; c.RestartAtMS = &at },
+		"switch": func(c *Config) {
+			at, l := 700.0, *c.Router.Live
+			c.RestartAtMS, c.Restarted = &at, &Restarted{Router: c.Router}
+			l.Classifier = nil
+			c.Restarted.Router.Live = &l
+		},
 		"cancel": func(c *Config) {
 			for i := range base.Requests {
 				if q := &base.Requests[i]; q.Dispatched > q.Arrival+50 && i%2 == 0 {

@@ -65,6 +65,8 @@ type Config struct {
 	// with ResetStates their index of KV events too.
 	RestartAtMS *float64
 	ResetStates bool
+	// Restarted is what the routers run with after that; nil = the same.
+	Restarted *Restarted
 	// Faults are what goes wrong with workers and single requests, Clients with
 	// requests in general.
 	Faults  []Fault
@@ -122,6 +124,12 @@ type Diversion struct {
 	Row    int32
 	Pool   Pool
 	Worker int32 // rank of the pool
+}
+
+// Restarted is what a restart may change.
+type Restarted struct {
+	Router      router.Params
+	ReplicaSync bool
 }
 
 // DefaultConfig returns the oracle's defaults in kv mode for n workers.
@@ -185,6 +193,9 @@ func (c *Config) Validate() error {
 	if err := c.Router.Validate(); err != nil {
 		return err
 	}
+	if err := c.checkRestart(); err != nil {
+		return err
+	}
 	if !(c.ArrivalSpeedup > 0 && c.ArrivalSpeedup <= math.MaxFloat64) {
 		return fmt.Errorf("arrival-speedup-ratio: found %v, expected a finite number above 0", c.ArrivalSpeedup)
 	}
@@ -203,9 +214,26 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// checkRestart reports the first setting of the restarted routers that they
+// cannot run with.
+func (c *Config) checkRestart() error {
+	if c.Restarted == nil {
+		return nil
+	}
+	p := &c.Restarted.Router
+	if c.Router.Live == nil || p.Live == nil || p.Mode != c.Router.Mode {
+		return fmt.Errorf("router-restart-policy-config: found mode %v before the restart and %v after it, expected one mode and live semantics", c.Router.Mode, p.Mode)
+	}
+	if err := p.Validate(); err != nil {
+		return fmt.Errorf("after the restart: %w", err)
+	}
+	return nil
+}
+
 // needsPlain reports whether some setting needs to see every pass.
 func (c *Config) needsPlain() bool {
-	return c.Router.Live != nil && c.Router.Live.ActiveDecodeBlocksThreshold != nil
+	reports := func(l *router.Live) bool { return l != nil && l.ActiveDecodeBlocksThreshold != nil }
+	return reports(c.Router.Live) || c.Restarted != nil && reports(c.Restarted.Router.Live)
 }
 
 // validatePool reports the first setting of a pool's workers that they cannot

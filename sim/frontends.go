@@ -54,6 +54,9 @@ func (s *simulation) restartRouters() {
 		for _, r := range g.fronts {
 			s.res.LostBookings += r.Restart(s.cfg.ResetStates)
 		}
+		if after := s.cfg.Restarted; after != nil {
+			g.replicas.turn(after.ReplicaSync && len(g.fronts) > 1)
+		}
 	}
 	s.drainAll()
 }

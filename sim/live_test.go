@@ -14,14 +14,51 @@ import (
 	"routesim/workloads"
 )
 
-// drawLive turns a scenario's router into a live one with drawn settings.
+// drawLive turns a scenario's router into a live one with drawn settings, among
+// several frontends, faults and restarts.
 func drawLive(t *rapid.T, c *Config) {
-	l := router.DefaultLive()
-	p := &c.Router
-	p.Live = &l
 	if chance(t, "another mode", 15) {
-		p.Mode = oneOf(t, "live mode", router.Random, router.PowerOfTwo, router.LeastLoaded, router.DeviceAwareWeighted)
+		c.Router.Mode = oneOf(t, "live mode", router.Random, router.PowerOfTwo, router.LeastLoaded, router.DeviceAwareWeighted)
 	}
+	drawLiveRouter(t, &c.Router)
+	c.ExpectedOutput = chance(t, "expected output", 50)
+	c.Frontends = oneOf(t, "frontends", 1, 1, 1, 2, 3)
+	c.ReplicaSync = chance(t, "sync", 50)
+	c.ReplicaSyncDelayMS = oneOf(t, "sync delay", 0.0, 5, 100)
+	c.EventLoss = oneOf(t, "loss", 0.0, 0, 0.3, 1)
+	drawFaults(t, c)
+	if !chance(t, "restart", 20) {
+		return
+	}
+	at := oneOf(t, "restart at", 0.0, 10, 123)
+	c.RestartAtMS, c.ResetStates = &at, chance(t, "reset", 50)
+	if chance(t, "switch", 60) {
+		a := &Restarted{ReplicaSync: chance(t, "sync after", 50)}
+		drawRouter(t, &a.Router)
+		a.Router.Mode, a.Router.Classes = c.Router.Mode, drawClasses(t)
+		drawLiveRouter(t, &a.Router)
+		c.Restarted = a
+	}
+}
+
+// drawClasses draws queue classes by uncached tokens, or none.
+func drawClasses(t *rapid.T) *router.Profile {
+	if !chance(t, "classes", 50) {
+		return nil
+	}
+	tokens := oneOf[int64](t, "class busy", 0, 20, 100)
+	p := &router.Profile{DefaultFamily: "f", Buckets: []router.Bucket{{Name: "short"}, {MinTokens: 50, Name: "long"}}}
+	for _, b := range p.Buckets {
+		p.Classes = append(p.Classes, router.Class{Name: b.Name, Family: "f", Bucket: b.Name, Quantum: oneOf[int64](t, "quantum", 1, 30, 500),
+			BusyTokens: &tokens, Order: oneOf(t, "class order", router.FCFS, router.WSPT)})
+	}
+	return p
+}
+
+// drawLiveRouter gives a router what only a live one has.
+func drawLiveRouter(t *rapid.T, p *router.Params) {
+	l := router.DefaultLive()
+	p.Live = &l
 	secs := oneOf(t, "secs", 0.0, 0.02, 0.1, 1, 120)
 	switch oneOf(t, "knowledge", "events", "events", "predicted", "ttl", "lru") {
 	case "predicted":
@@ -32,7 +69,6 @@ func drawLive(t *rapid.T, c *Config) {
 		l.KVEvents, l.ApproximateLRU = false, true
 	}
 	l.TrackOutputBlocks = p.TrackActiveBlocks && chance(t, "outputs", 40)
-	c.ExpectedOutput = chance(t, "expected output", 50)
 	l.ExpirySecs = oneOf(t, "expiry", 300, 0, 0.05, 0.3)
 	l.OverlapRefreshSecs = oneOf(t, "refresh", 10, 0, 0.01)
 	p.PrefillLoadModel = chance(t, "load model", 25)
@@ -57,15 +93,6 @@ func drawLive(t *rapid.T, c *Config) {
 		if l.Policy, err = policy.New(k.Name, nil); err != nil {
 			t.Fatal(err)
 		}
-	}
-	c.Frontends = oneOf(t, "frontends", 1, 1, 1, 2, 3)
-	c.ReplicaSync = chance(t, "sync", 50)
-	c.ReplicaSyncDelayMS = oneOf(t, "sync delay", 0.0, 5, 100)
-	c.EventLoss = oneOf(t, "loss", 0.0, 0, 0.3, 1)
-	drawFaults(t, c)
-	if chance(t, "restart", 20) {
-		at := oneOf(t, "restart at", 0.0, 10, 123)
-		c.RestartAtMS, c.ResetStates = &at, chance(t, "reset", 50)
 	}
 }
 

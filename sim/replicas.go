@@ -31,6 +31,15 @@ func (p *replicas) next() float64 {
 	return p.messages[p.first].at
 }
 
+// turn lets routers tell each other of bookings from now on, or not. Without,
+// what is under way reaches nobody.
+func (p *replicas) turn(on bool) {
+	if p.on = on; !on {
+		clear(p.messages)
+		p.messages, p.first = p.messages[:0], 0
+	}
+}
+
 // tell sends a router's peers a change of a booking.
 func (g *stage) tell(now float64, r *router.Router, q *router.Request, kind router.SyncKind) {
 	p := &g.replicas

@@ -69,6 +69,7 @@ func effects() map[string]effect {
 		"router-predicted-ttl-secs":                  {live, []string{"--router-predicted-ttl-secs=5"}, false},
 		"kv-event-loss":                              {live, []string{"--kv-event-loss=0.5"}, false},
 		"router-restart-at":                          {live, []string{"--router-restart-at=400"}, false},
+		"router-restart-policy-config":               {[]string{"--router-restart-at=400"}, []string{"--router-restart-policy-config=POLICY"}, false},
 		"router-reset-states":                        {[]string{"--router-restart-at=400"}, []string{"--router-reset-states"}, false},
 		"router-track-output-blocks":                 {live, []string{"--router-track-output-blocks"}, false},
 		"expected-output":                            {[]string{"--router-track-output-blocks"}, []string{"--expected-output=trace"}, false},

@@ -216,7 +216,7 @@ func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 		MaxSimTimeMS:   s.MaxSimTimeMS,
 
 		Frontends: s.Frontends, ReplicaSync: s.ReplicaSync, ReplicaSyncDelayMS: s.ReplicaSyncDelayMS,
-		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates,
+		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates, Restarted: s.Restarted,
 		ExpectedOutput: s.ExpectedOutput, SessionFinal: s.SessionFinal, Faults: faults, Clients: s.Clients,
 	}
 	for i := range groups {

@@ -306,7 +306,7 @@ func (p *sweepPlan) key(c *candidate, trace string) string {
 				b = append(append(append(append(b, s.Name...), '='), text...), '\n')
 			}
 		})
-		for _, name := range modelFiles(run) {
+		for _, name := range filesOf(run) {
 			b = append(b, d.file(name)...)
 		}
 	}
@@ -314,8 +314,9 @@ func (p *sweepPlan) key(c *candidate, trace string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// modelFiles are the files that the workers' timing is read from.
-func modelFiles(r *settings.Run) (names []string) {
+// filesOf are the files that the workers' timing and the routers' policies are
+// read from.
+func filesOf(r *settings.Run) (names []string) {
 	for _, name := range append([]string{r.Profile}, profilesOf(r)...) {
 		if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
 			names = append(names, name)
@@ -323,6 +324,11 @@ func modelFiles(r *settings.Run) (names []string) {
 	}
 	if name, ok := strings.CutPrefix(r.Timing, "table:"); ok {
 		names = append(names, name)
+	}
+	for _, name := range []string{r.PolicyConfig, r.RestartPolicyConfig} {
+		if name != "" {
+			names = append(names, name)
+		}
 	}
 	return names
 }

@@ -16,9 +16,9 @@ type belief struct {
 }
 
 // newBelief returns an empty belief as of now (ms).
-func newBelief(p *Params, needed bool, targets []Target, shift uint8, now float64) (b belief) {
+func newBelief(p *Params, targets []Target, shift uint8, now float64) (b belief) {
 	n := len(targets)
-	l := p.Live
+	l, needed := p.Live, p.seesCache()
 	switch {
 	case p.Mode != KV:
 	case !p.hearsEvents() && (l == nil || l.KVEvents):
@@ -41,22 +41,26 @@ func newBelief(p *Params, needed bool, targets []Target, shift uint8, now float6
 	return b
 }
 
-// WantsEvents reports whether the router listens to KV events.
-func (r *Router) WantsEvents() bool { return r.belief.events != nil }
+// WantsEvents reports whether the router listens to KV events, or will.
+func (r *Router) WantsEvents() bool { return r.belief.events != nil || r.dump != nil }
 
 // Apply updates the router's view of one target's cache.
 func (r *Router) Apply(target int32, events []engine.Event) {
-	if r.belief.events == nil {
-		return
+	b := &r.belief
+	if b.events == nil {
+		if b = r.dump; b == nil {
+			return
+		}
+	} else {
+		r.Counters.Events += int64(len(events))
 	}
-	r.Counters.Events += int64(len(events))
 	for i := range events {
 		if e := &events[i]; e.Tier != engine.OnDevice {
-			r.belief.lower.apply(target, e)
+			b.lower.apply(target, e)
 		} else if e.Stored {
-			r.belief.events.Set(target, e.Block, e.Count)
+			b.events.Set(target, e.Block, e.Count)
 		} else {
-			r.belief.events.Clear(target, e.Block, e.Count)
+			b.events.Clear(target, e.Block, e.Count)
 		}
 	}
 }

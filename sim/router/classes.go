@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -188,14 +189,14 @@ func (c *class) turnsAway(n int, must bool) bool {
 // shut reports whether some limit of the class is 0.
 func (c *class) shut() bool { return c.overLimit(0) }
 
-// enqueue puts a request at its place in a class.
-func (r *Router) enqueue(c *class, q *Request, cached int64) {
+// enqueue puts a request that waits since a time (ms) at its place in a class.
+func (r *Router) enqueue(c *class, q *Request, cached int64, since float64) {
 	k := &r.classes
 	isl := int64(q.ISL)
 	uncached := isl - min(isl, cached)
 	w := waiter{
-		strict: q.StrictPriority, score: c.Order.score(q, r.now, uncached), seq: k.seq,
-		req: q, cost: max(1, uncached), cached: min(isl, cached), since: r.now,
+		strict: q.StrictPriority, score: c.Order.score(q, since, uncached), seq: k.seq,
+		req: q, cost: max(1, uncached), cached: min(isl, cached), since: since,
 	}
 	k.seq++
 	k.waiting++
@@ -325,6 +326,19 @@ func (k *classes) out(c *class, w *waiter) {
 	c.requests--
 	c.tokens -= int64(w.req.ISL)
 	c.cached -= w.cached
+}
+
+// waiters lists the requests that wait, in the order in which they came.
+func (k *classes) waiters() (list []waiter) {
+	for i := range k.list {
+		c := &k.list[i]
+		list = append(list, c.shared.heap...)
+		for w := range c.lanes {
+			list = append(list, c.lanes[w].heap...)
+		}
+	}
+	slices.SortFunc(list, func(a, b waiter) int { return cmp.Compare(a.seq, b.seq) })
+	return list
 }
 
 // Withdraw takes a request out of the queue that waits there and was cancelled.

@@ -40,6 +40,7 @@ func (r *Router) goLive() {
 		sessions: map[int32]*binding{}, latched: make([]bool, n), reported: make([]int64, n),
 		devices: make([]map[uint64]bool, n), mirrors: map[int32]*booking{},
 	}
+	r.outputs = nil
 	if p := r.Live.Policy; p != nil && p.Weights == nil {
 		r.live.chooser = &policy.Chooser{Policy: *p}
 	}
@@ -69,7 +70,7 @@ func (r *Router) arriveLive(q *Request) {
 	if must {
 		r.Counters.Waited++
 	}
-	r.enqueue(c, q, best)
+	r.enqueue(c, q, best, r.now)
 }
 
 // classify returns a request's class, the most of its prompt tokens that a target

@@ -12,7 +12,7 @@ func (r *Router) Report(target int32, used int64) {
 
 // WantsReports reports whether the router listens to such reports.
 func (r *Router) WantsReports() bool {
-	return r.live != nil && r.Live.ActiveDecodeBlocksThreshold != nil
+	return r.live != nil && (r.Live.ActiveDecodeBlocksThreshold != nil || r.after != nil && r.after.Live.ActiveDecodeBlocksThreshold != nil)
 }
 
 // signal looks at a target's block figures after a change: above the threshold

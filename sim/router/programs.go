@@ -38,6 +38,17 @@ func (r *Router) letGo() *Request {
 	return nil
 }
 
+// unclassified takes over the requests that the classifier of another policy
+// file held and lets go: they come to the queue now.
+func (r *Router) unclassified(old *liveState) (list []waiter) {
+	for tag, ok := old.programs.Next(); ok; tag, ok = old.programs.Next() {
+		q := old.heldBack[tag]
+		q.overlap = r.overlapBuffer()
+		list = append(list, waiter{req: q, since: r.now})
+	}
+	return list
+}
+
 // withdrawHeld tells the classifier that a request was cancelled, and reports
 // whether it was held there.
 func (r *Router) withdrawHeld(q *Request) bool {

@@ -66,10 +66,22 @@ func (r *Router) Hear(m *Sync) {
 	r.signal(m.worker)
 }
 
+// SwitchAtRestart gives the settings that the router runs with after its
+// restart.
+func (r *Router) SwitchAtRestart(p Params) {
+	r.after = &p
+	ready := p.ready()
+	if b := newBelief(&ready, r.targets, r.shift, 0); r.belief.events == nil && b.events != nil {
+		r.dump = &b
+	}
+}
+
 // Restart makes the router begin anew, except for requests that wait in it: all
 // bookings are lost, and with reset also the index of KV events, which is
 // otherwise recovered from the workers. What it learned from its own decisions
-// is lost either way. It returns the bookings lost.
+// is lost either way. Where it goes on with other settings the waiting requests
+// enter the classes of those in the order in which they came, by what the new
+// router believes. It returns the bookings lost.
 func (r *Router) Restart(reset bool) (lost int64) {
 	n := len(r.targets)
 	for _, q := range r.live.active {
@@ -77,9 +89,22 @@ func (r *Router) Restart(reset bool) (lost int64) {
 		q.booking.lease = nil
 	}
 	lost = int64(len(r.live.active))
-	events, lower := r.belief.events, r.belief.lower
+	known := r.belief
+	if known.events == nil && r.dump != nil {
+		known = *r.dump
+	}
+	var waiting []waiter
+	switched := r.after != nil
+	if switched {
+		waiting = r.classes.waiters()
+		r.hostWeight, r.diskWeight = r.after.HostCacheHitWeight, r.after.DiskCacheHitWeight
+		r.Params, r.after, r.dump = r.after.ready(), nil, nil
+		r.classes = newClasses(&r.Params)
+		r.byWorker = newTurns(&r.Params, r.targets)
+	}
 	r.loads = newLoads(n)
-	if r.decay != nil {
+	r.decay = nil
+	if r.PrefillLoadModel {
 		r.decay = newDecay(n)
 	}
 	old := r.live
@@ -87,13 +112,23 @@ func (r *Router) Restart(reset bool) (lost int64) {
 	r.live.ticked = old.ticked
 	if old.programs != nil {
 		old.programs.Reset()
-		r.live.programs, r.live.heldBack = old.programs, old.heldBack
+		if switched {
+			waiting = append(waiting, r.unclassified(old)...)
+		} else {
+			r.live.programs, r.live.heldBack = old.programs, old.heldBack
+		}
 	}
 	clear(r.over)
 	r.turn = 0
-	r.belief = newBelief(&r.Params, r.seesCache(), r.targets, r.shift, r.now)
-	if !reset && r.belief.events != nil && events != nil {
-		r.belief.events, r.belief.lower = events, lower
+	r.belief = newBelief(&r.Params, r.targets, r.shift, r.now)
+	if !reset && r.belief.events != nil && known.events != nil {
+		r.belief.events, r.belief.lower = known.events, known.lower
+	}
+	for i := range waiting {
+		q := waiting[i].req
+		r.lookup(q)
+		c, best, _ := r.classify(q)
+		r.enqueue(c, q, best, waiting[i].since)
 	}
 	return lost
 }

@@ -87,6 +87,8 @@ type Router struct {
 	spare      [][]int32 // overlap slices to reuse
 	err        error
 	live       *liveState // nil in a replay
+	after      *Params    // to run with after a restart, nil = the same
+	dump       *belief    // what KV events said, where only those settings listen to them
 
 	// Of the decision being made.
 	costs        []Terms
@@ -111,9 +113,7 @@ var anyone = only{-1, -1}
 func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) *Router {
 	n := len(targets)
 	hostWeight, diskWeight := p.HostCacheHitWeight, p.DiskCacheHitWeight
-	if p.Stage == Whole { // else For has done so
-		p = p.withWeights()
-	}
+	p = p.ready()
 	r := &Router{
 		hostWeight: hostWeight, diskWeight: diskWeight,
 		Params: p, targets: targets, blockSize: blockSize, shift: shift, seed: seed,
@@ -130,7 +130,7 @@ func New(p Params, targets []Target, blockSize int32, shift uint8, seed uint64) 
 	if p.Live != nil {
 		r.goLive()
 	}
-	r.belief = newBelief(&p, r.seesCache(), targets, shift, 0)
+	r.belief = newBelief(&p, targets, shift, 0)
 	return r
 }
 
@@ -190,7 +190,7 @@ func (r *Router) holdsBack(q *Request) bool {
 		return true
 	}
 	r.Counters.Waited++
-	r.enqueue(c, q, best)
+	r.enqueue(c, q, best, r.now)
 	return true
 }
 
@@ -422,12 +422,12 @@ func (r *Router) overlapBuffer() []int32 {
 
 // seesCache reports whether what chooses workers looks at cached blocks: the
 // default policy does unless its credit is 0.
-func (r *Router) seesCache() bool {
-	if r.Mode != KV {
+func (p *Params) seesCache() bool {
+	if p.Mode != KV {
 		return false
 	}
-	if r.live != nil && r.live.chooser != nil {
-		return r.live.chooser.Needs&policy.Cache != 0
+	if l := p.Live; l != nil && l.Policy != nil && l.Policy.Weights == nil {
+		return l.Policy.Needs&policy.Cache != 0
 	}
-	return r.OverlapScoreCredit != 0
+	return p.OverlapScoreCredit != 0
 }

@@ -44,6 +44,15 @@ func (p Params) For(stage Stage) Params {
 	return p
 }
 
+// ready returns the settings as a router runs with them: those of a stage of
+// disaggregated serving have the policy's weights already.
+func (p Params) ready() Params {
+	if p.Stage == Whole {
+		return p.withWeights()
+	}
+	return p
+}
+
 // policyOf returns the policy of a stage, nil for the default one.
 func (l *Live) policyOf(stage Stage) *policy.Policy {
 	switch stage {

@@ -71,4 +71,7 @@ func (r *Router) Purge(target int32) {
 	}
 	r.signal(target)
 	r.belief.purge(target)
+	if r.dump != nil {
+		r.dump.purge(target)
+	}
 }

@@ -280,7 +280,10 @@ func (s *Sources) Resolve(more []Given) (*Resolved, error) {
 		return nil, err
 	}
 	r.list(s.deployment)
-	return r.Resolved, r.check()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return r.Resolved, r.settleRestart(s, more)
 }
 
 // take checks one given value and lets it win over the layers before it.

@@ -62,14 +62,16 @@ type Run struct {
 	ExpectedOutput    bool               // requests say how long their answers will be
 	SessionFinal      bool               // the last request of a session says that it is
 
-	Frontends          int
-	ReplicaSync        bool
-	ReplicaSyncDelayMS float64
-	EventLoss          float64  // share of batches of KV events
-	RestartAtMS        *float64 // of the routers, nil = never
-	Faults             string   // see sim.FaultForm, "" = none
-	Clients            sim.Clients
-	ResetStates        bool // such a restart begins with an empty index
+	Frontends           int
+	ReplicaSync         bool
+	ReplicaSyncDelayMS  float64
+	EventLoss           float64  // share of batches of KV events
+	RestartAtMS         *float64 // of the routers, nil = never
+	Faults              string   // see sim.FaultForm, "" = none
+	Clients             sim.Clients
+	RestartPolicyConfig string         // path, "" = the same
+	Restarted           *sim.Restarted // what the restart may change, as resolved; nil = nothing
+	ResetStates         bool           // such a restart begins with an empty index
 
 	WorkerKVEvents  bool
 	EventDelayMS    float64

@@ -233,6 +233,7 @@ func (r *resolution) warnUnused() {
 		{"router-replica-sync", run.Frontends < 2, "it needs more than one of frontends"},
 		{"replica-sync-delay-ms", !run.ReplicaSync || run.Frontends < 2, "it needs router-replica-sync and more than one of frontends"},
 		{"cancel-after-ms", run.Clients.CancelRate == 0, "it needs cancel-rate"},
+		{"router-restart-policy-config", run.RestartAtMS == nil, "it needs router-restart-at"},
 		{"router-reset-states", run.RestartAtMS == nil, "it needs router-restart-at (Dynamo 1.6.1 itself has no such flag any more)"},
 		{"encoder-cuda-to-cpu-ratio", run.Router.Mode != router.DeviceAwareWeighted, "it needs router-mode device-aware-weighted"},
 		{"overlap-refresh-after-secs", kv && run.Router.QueueThreshold == nil && run.Router.Classes == nil, "nothing ever waits without router-queue-threshold or queue classes"},

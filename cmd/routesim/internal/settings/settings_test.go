@@ -134,7 +134,7 @@ func companions(t *testing.T, s *Setting) []string {
 func goodSample(t *testing.T, s *Setting) string {
 	good, _ := sample(t, s)
 	switch s.Name {
-	case "router-policy-config":
+	case "router-policy-config", "router-restart-policy-config":
 		return writeFile(t, "policy.yaml", "router:\n  disk_cache_hit_weight: 0.5\n")
 	case "router-tracking-key-file":
 		return writeFile(t, "key", strings.Repeat("k", 32))

@@ -51,6 +51,10 @@ func cacheRows() []Setting {
 			Help: "Restart the routers at this time: bookings are lost, the index of KV events is recovered from the workers.",
 			Ref:  func(r *Run) any { return &r.RestartAtMS },
 		}, {
+			Name: "router-restart-policy-config", Default: None, Kind: Word{What: "the path of a policy file", Hint: "FILE.yaml", Optional: true},
+			Help: "Policy file of the restarted routers, in the place of --router-policy-config: what it says of the router, queue classes and selection holds from then on. Requests that wait enter its classes in the order in which they came.",
+			Ref:  func(r *Run) any { return &r.RestartPolicyConfig },
+		}, {
 			Name: "router-reset-states", Default: "false", Kind: Bool{},
 			Help: "A restart begins with an empty index. Named by Dynamo's documentation, gone in 1.6.1.",
 			Ref:  func(r *Run) any { return &r.ResetStates },

@@ -1,0 +1,34 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+
+	"routesim/sim"
+)
+
+// settleRestart resolves everything anew with the policy file that the restarted
+// routers have.
+func (r *resolution) settleRestart(s *Sources, more []Given) error {
+	const name = "router-restart-policy-config"
+	run := &r.Run
+	if run.RestartPolicyConfig == "" || run.RestartAtMS == nil {
+		return nil
+	}
+	given := slices.Clone(more)
+	for _, g := range [][2]string{{"router-policy-config", run.RestartPolicyConfig}, {name, None}} {
+		setting, _ := r.table.Lookup(g[0])
+		given = append(given, r.table.GivenFlag(setting, g[1], name))
+	}
+	after, err := s.Resolve(given)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	run.Restarted = &sim.Restarted{Router: after.Run.Router, ReplicaSync: after.Run.ReplicaSync}
+	for _, text := range after.Warnings {
+		if !slices.Contains(r.Warnings, text) {
+			r.Warn("after the restart: %s", text)
+		}
+	}
+	return nil
+}
