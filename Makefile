@@ -46,7 +46,8 @@ fuzz:
 
 # The report of a sweep in Debian's chromium; a module of its own.
 browser:
-	cd testdata/browser && $(GO) test -count=1 .
+	mkdir -p out/browser
+	cd testdata/browser && ROUTESIM_SHOTS=$(CURDIR)/out/browser $(GO) test -count=1 .
 
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./workloads/... ./models/... ./sim/... ./reports/...

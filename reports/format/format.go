@@ -19,9 +19,9 @@ const (
 )
 
 // Typeset puts the signs proper into a number that this package wrote.
-func Typeset(number string) string {
-	return strings.NewReplacer("-", Minus, ",", Narrow).Replace(number)
-}
+func Typeset(number string) string { return signs.Replace(number) }
+
+var signs = strings.NewReplacer("-", Minus, ",", Narrow)
 
 // Count writes a whole number exactly, with thousands set apart: 12,031.
 func Count(n int64) string {

@@ -27,6 +27,9 @@ var styleText string
 //go:embed plots.js
 var plotsText string
 
+//go:embed tools.js
+var toolsText string
+
 //go:embed page.js
 var scriptText string
 
@@ -138,7 +141,7 @@ func (m *model) content() (*content, error) {
 		return nil, err
 	}
 	c := &content{
-		Title: m.title(), Style: shortNames(squeeze(styleText, styleSigns)), Script: squeeze(plotsText+scriptText, scriptSigns), Meta: m.meta(), V: m.v, Version: m.s.Version,
+		Title: m.title(), Style: pageStyle(), Script: pageScript(), Meta: m.meta(), V: m.v, Version: m.s.Version,
 		Table: m.pointTable(), Workload: m.workload(), Profiles: m.profiles(), Timing: m.base("timing"),
 		Varied: m.varied(), Settings: m.settings(), Definitions: m.v.Definitions, Notes: m.s.Notes, Command: shell(verdict.Command(m.s.Command)),
 	}

@@ -11,7 +11,7 @@ const replace = (old, svg) => {
 	if (!svg) return;
 	for (const n of ['viewBox', 'width', 'height']) old.setAttribute(n, svg.getAttribute(n));
 	old.replaceChildren(...svg.childNodes);
-	old.cdf = svg.cdf;
+	Object.assign(old, {cdf: svg.cdf, area: svg.area});
 	return old;
 };
 const caption = (box, title) => { $(box).querySelector('b').textContent = title; };
@@ -41,12 +41,22 @@ function redraw() {
 	$('picked').lastChild.textContent = kept ? D.names[state.p] : `${D.names[state.p]}: not kept here; routesim plot DIR --kind cdf --point ${D.ids[state.p]}`;
 	rings(); controls();
 }
+// The box of a mark, from how it was drawn: asking the browser for it would make it
+// lay out the page first.
+function boxOf(e) {
+	const n = a => +e.getAttribute(a);
+	if (e.tagName === 'circle') return {x: n('cx') - n('r'), y: n('cy') - n('r'), width: 2 * n('r'), height: 2 * n('r')};
+	if (e.tagName === 'rect') return {x: n('x'), y: n('y'), width: n('width'), height: n('height')};
+	if (e.tagName === 'g') return e.firstChild.tagName === 'rect' ? boxOf(e.firstChild) : e.getBBox();
+	const [x, y, a, b] = e.getAttribute('d').match(/[\d.]+/g).map(Number);
+	return {x: x - a, y, width: 2 * a, height: a === b ? 2 * b : b};
+}
 function rings() {
 	for (const svg of all('figure .plot')) {
 		all('.ring', svg).forEach(e => e.remove());
 		for (const e of all(`[data-p="${state.p}"]`, svg)) {
 			if (e.tagName === 'g') continue;
-			const b = e.getBBox();
+			const b = boxOf(e);
 			el(svg, 'circle', 'ring', {cx: b.x + b.width / 2, cy: b.y + b.height / 2, r: max(b.width, b.height) / 2 + 3});
 		}
 	}
@@ -57,6 +67,7 @@ function controls() {
 	for (const b of all('[data-v]')) b.ariaPressed = b.dataset.v === state.v;
 	for (const b of all('[data-x]')) b.ariaPressed = +b.dataset.x === state.x;
 	for (const s of all('[data-o]')) s.value = state.held[s.dataset.o];
+	for (const b of all('[data-z="0"]')) b.hidden = !zooms[plotOf(b).id];
 	if (state.p >= 0) panel();
 }
 function panel() {
@@ -87,6 +98,8 @@ function remember() {
 	if (state.p !== HOME.p) out.push('p=' + D.ids[state.p]);
 	const o = D.live.filter(a => !D.map.includes(a) && state.held[a] !== D.home[a]).map(a => `${D.axes[a].name}:${encodeURIComponent(D.axes[a].values[state.held[a]])}`);
 	if (o.length) out.push('o=' + o.join(','));
+	const z = Object.keys(zooms).map(id => [id, zooms[id].from, zooms[id].to].join(':'));
+	if (z.length) out.push('z=' + z.join(','));
 	if (root.dataset.theme) out.push('t=' + root.dataset.theme);
 	history.replaceState(null, '', out.length ? '#' + out.join('&') : location.pathname + location.search);
 }
@@ -94,6 +107,7 @@ function recall() {
 	const h = location.hash.slice(1);
 	if (!h.includes('=')) return false;
 	state = {...HOME, held: [...D.home]};
+	for (const id in zooms) setZoom(id);
 	for (const part of h.split('&')) {
 		const i = part.indexOf('='), k = part.slice(0, i), raw = part.slice(i + 1);
 		let v;
@@ -104,10 +118,12 @@ function recall() {
 		if (k === 'x' && D.live.includes(+v)) state.x = +v;
 		if (k === 'p' && D.ids.includes(v)) state.p = D.ids.indexOf(v);
 		if (k === 't' && (v === 'dark' || v === 'light')) root.dataset.theme = v;
+		if (k === 'z') for (const q of raw.split(',')) {
+			const [id, from, to] = q.split(':');
+			if (zoomable($(id))) setZoom(id, +from, +to);
+		}
 		if (k === 'o') for (const q of raw.split(',')) {
-			const a = D.axes.findIndex(x => q.startsWith(x.name + ':'));
-			let j = -1;
-			try { j = a < 0 ? -1 : D.axes[a].values.indexOf(decodeURIComponent(q.slice(D.axes[a].name.length + 1))); } catch { continue; }
+			const a = D.axes.findIndex(x => q.startsWith(x.name + ':')), j = a < 0 ? -1 : D.axes[a].values.indexOf(decodeURIComponent(q.slice(q.indexOf(':') + 1)));
 			if (j >= 0) state.held[a] = j;
 		}
 	}
@@ -122,17 +138,17 @@ function tipText(p) {
 		const t = changeText(p, k);
 		out.push(`${M[k].title} ${full(p, k)}${t ? ', ' + t : ''}`);
 	};
-	const k = metricOf(), list = ['ttft', 'itl', 'e2e'].map(statOf);
+	const k = metricOf(), list = SPREAD.map(statOf);
 	if (!list.includes(k)) list.unshift(k);
 	[...list, ...['reuse_share', 'imbalance_busy', 'completed'].map(metricAt).filter(q => q !== k)].forEach(row);
 	if (STATES[D.status[p]]) out.push(STATES[D.status[p]]);
 	return out.join('\n');
 }
-const marks = svg => all('[data-p],[data-t]', svg).map(e => { const b = e.getBBox(); return {e, x: b.x + b.width / 2, y: b.y + b.height / 2}; });
+const marks = svg => all('[data-p],[data-t]', svg).map(e => { const b = boxOf(e); return {e, x: b.x + b.width / 2, y: b.y + b.height / 2}; });
 const where = (svg, e) => { const r = svg.getBoundingClientRect(), v = svg.viewBox.baseVal, f = v.width / r.width; return {x: (e.clientX - r.left) * f, y: (e.clientY - r.top) * f, f}; };
 const textOf = e => e.dataset.t || tipText(+e.dataset.p);
 function cdfText(c, x) {
-	const s = c.x, v = exp(ln(s.lo) + (x - s.a) / (s.b - s.a) * ln(s.hi / s.lo)), m = M[metricAt(`p90_${['ttft', 'itl', 'e2e'][c.k]}_ms`)];
+	const s = c.x, v = s.of(x), m = M[metricAt(`p90_${SPREAD[c.k]}_ms`)];
 	if (x < s.a || x > s.b) return '';
 	return [`within ${number(v, 's')}${HARD}${m.unit}`, ...c.list.map(([p]) => {
 		const q = quantiles(p, c.k), i = q.findIndex(u => u > v);
@@ -151,7 +167,7 @@ function found(svg, e) {
 	const hit = e.target.closest('[data-p],[data-t]');
 	if (hit) return {e: hit, text: textOf(hit)};
 	const at = where(svg, e);
-	if (svg.cdf) return {text: cdfText(svg.cdf, at.x)};
+	if (svg.id.startsWith('cdf') && areaOf(svg)) return {text: cdfText(svg.cdf, at.x)};
 	const g = e.target.closest('.strip');
 	if (g) return {text: stripText(svg, g, at)};
 	let best = null, far = 18 * at.f;
@@ -173,6 +189,7 @@ function arrows(svg, e) {
 	const d = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[e.key], list = marks(svg);
 	let now = list.find(m => m.e === svg.now) || null;
 	if (e.key === 'Escape') return tip('');
+	if ('+-'.includes(e.key) && areaOf(svg)) return zoomBy(svg, now ? now.x : (svg.area.l + svg.area.r) / 2, e.key === '+' ? 0.5 : 2);
 	if (e.key === 'Enter' && now?.e.dataset.p) { const p = +now.e.dataset.p; select(p, true); svg.now = svg.querySelector(`[data-p="${p}"]`); return ring(svg); }
 	if (!d || !list.length) return;
 	e.preventDefault();
@@ -194,22 +211,21 @@ function arrows(svg, e) {
 function ring(svg) {
 	all('.cur', svg).forEach(e => e.remove());
 	if (!svg.now) return;
-	const b = svg.now.getBBox();
+	const b = boxOf(svg.now);
 	el(svg, 'rect', 'cur', {x: b.x - 2, y: b.y - 2, width: b.width + 4, height: b.height + 4, rx: 3});
 }
 
 // Copying
+function said(button, word) {
+	const was = button.dataset.was ??= button.textContent;
+	button.textContent = $('live').textContent = word;
+	setTimeout(() => { button.textContent = was; }, 1500);
+}
 async function copy(button) {
 	const box = button.closest('.paste'), pre = all('pre', box).find(e => getComputedStyle(e).display !== 'none');
 	try { await navigator.clipboard.writeText(pre.textContent); }
-	catch {
-		const t = document.createElement('textarea');
-		t.value = pre.textContent;
-		document.body.appendChild(t); t.select(); document.execCommand('copy'); t.remove();
-		button.focus();
-	}
-	button.textContent = $('live').textContent = 'Copied';
-	setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+	catch { getSelection().selectAllChildren(pre); document.execCommand('copy'); }
+	said(button, 'Copied');
 }
 function forms(p) {
 	const list = [], [none, note, head] = D.k8s;
@@ -226,7 +242,7 @@ function alone(p) {
 	const args = [...D.run];
 	D.axes.forEach((a, i) => { const v = a.values[D.vals[p][i]] ?? (D.outside[p] || {})[i]; if (v) args.push(`--${a.name}=${v}`); });
 	if (p === REF && D.added.includes(p)) args.push('--router-mode=round-robin');
-	return [...args, '--seed=' + D.seed].map((a, i) => (i && a.startsWith('--') ? ' \\\n  ' : i ? ' ' : '') + (/^[\w\-./:=,@%+]+$/.test(a) ? a : `'${a.replaceAll("'", `'\\''`)}'`)).join('');
+	return [...args, '--seed=' + D.seed].map((a, i) => (i && a.startsWith('--') ? ' \\\n  ' : i ? ' ' : '') + (/^[\w\-./:=,@%+]+$/.test(a) ? a : "'" + a.replaceAll("'", "'\\''") + "'")).join('');
 }
 
 // The table
@@ -237,9 +253,13 @@ function sort(th) {
 	const key = r => { const p = +r.dataset.p, v = value(p, k); return p === DEF ? -Infinity : nan(v) ? Infinity : down ? -v : v; };
 	body.append(...[...body.rows].sort((a, b) => { const x = key(a), y = key(b); return x < y ? -1 : x > y ? 1 : 0; }));
 }
+function set(change) { Object.assign(state, change); redraw(); remember(); }
+function setZoom(id, from, to) {
+	delete zooms[id]; delete drawn[id];
+	if (from >= 0 && to - from >= 5 && to <= 1000 && to - from < 1000) zooms[id] = {from, to};
+}
 function start() {
-	const set = change => { Object.assign(state, change); redraw(); remember(); };
-	if ($('metric')) { $('metric').onchange = e => set({m: e.target.value}); $('stat').onchange = e => set({s: e.target.value}); $('statbox').hidden = !(state.m in LATENCIES); }
+	if ($('metric')) { $('metric').onchange = e => set({m: e.target.value}); $('stat').onchange = e => set({s: e.target.value}); }
 	for (const s of all('[data-o]')) s.onchange = () => { state.held[s.dataset.o] = +s.value; set({}); };
 	onclick = e => {
 		const b = e.target.closest('button'), row = e.target.closest('#table tbody tr'), svg = e.target.closest('figure .plot');
@@ -249,9 +269,12 @@ function start() {
 			b.closest('.paste').dataset.form = b.dataset.f;
 			for (const o of all('[data-f]', b.parentNode)) o.ariaPressed = o === b;
 		} else if (b && b.classList.contains('copy')) copy(b);
+		else if (b && b.dataset.pic) take(b);
+		else if (b && b.dataset.z === '1') b.ariaPressed = plotOf(b).classList.toggle('pick');
+		else if (b && b.dataset.z) { setZoom(plotOf(b).id); set({}); }
 		else if (b && b.parentNode.dataset.k) sort(b.parentNode);
 		else if (row) select(+row.dataset.p, true);
-		else if (svg) { const hit = found(svg, e); if (hit?.e?.dataset.p) select(+hit.e.dataset.p, true); }
+		else if (svg && !drag?.over && !(svg.area && where(svg, e).y > svg.area.b)) { const hit = found(svg, e); if (hit?.e?.dataset.p) select(+hit.e.dataset.p, true); }
 	};
 	$('theme').onclick = () => {
 		const now = root.dataset.theme || (matchMedia('(prefers-color-scheme:dark)').matches ? 'dark' : 'light');
@@ -259,7 +282,12 @@ function start() {
 		remember();
 	};
 	for (const svg of all('figure .plot')) {
-		svg.onpointermove = e => { const hit = found(svg, e); tip(hit?.text, e.clientX, e.clientY); };
+		svg.closest('figure').insertAdjacentHTML('afterbegin', `<div class="tools">${zoomable(svg) ? '<button data-z="1" aria-pressed="false" title="Drag over the picture, or double click below its axis; + and − on the keyboard">Zoom</button><button data-z="0" hidden>Reset</button>' : ''}<button data-pic="png">Copy picture</button><button data-pic="svg" title="Save the picture as SVG">SVG</button></div>`);
+		svg.onpointermove = e => {
+			if (drag && !drag.over) return band(svg, where(svg, e).x);
+			tip(found(svg, e)?.text, e.clientX, e.clientY);
+		};
+		if (zoomable(svg)) drags(svg);
 		svg.onpointerleave = () => tip('');
 		if (!svg.querySelector('[data-p],[data-t]')) continue;
 		svg.tabIndex = 0;
@@ -273,7 +301,6 @@ function start() {
 		s.textContent = b.textContent = th.textContent;
 		th.replaceChildren(s, b);
 	}
-	for (const i of [0, 1, 2]) { const c = $('cdf' + i) && cdf(i, -1); if (c) $('cdf' + i).cdf = c.cdf; }
 	onhashchange = () => { if (recall()) redraw(); };
 	if (recall()) redraw();
 	root.classList.add('js');

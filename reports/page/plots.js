@@ -51,8 +51,8 @@ function pointName(p) {
 
 // Scales
 function scale(lo, hi, a, b, log) {
-	const f = log ? ln : v => v;
-	return {lo, hi, a, b, log, at: v => hi === lo ? (a + b) / 2 : a + (f(v) - f(lo)) / (f(hi) - f(lo)) * (b - a)};
+	const same = v => v, [f, g] = log ? [ln, exp] : [same, same], all = f(hi) - f(lo);
+	return {lo, hi, a, b, log, at: v => all ? a + (f(v) - f(lo)) / all * (b - a) : (a + b) / 2, of: p => g(f(lo) + (p - a) / (b - a) * all)};
 }
 function ticks(s, n) {
 	const out = [];
@@ -103,6 +103,14 @@ function el(parent, name, cls, attrs) {
 	if (parent) parent.append(e);
 	return e;
 }
+// The parts of x axes that the reader zoomed to, in thousandths of an axis, by
+// picture. A part is of what the axis showed then; of anything else there is none.
+let zooms = {};
+function zoomOf(id, title) {
+	const z = zooms[id];
+	if (z && (z.title ??= title) !== title) delete zooms[id];
+	return zooms[id];
+}
 // A picture being drawn. All texts are set as texts, never as markup.
 class Canvas {
 	constructor(id, w, h) {
@@ -111,6 +119,21 @@ class Canvas {
 	}
 	el(name, cls, attrs) { return el(this.top, name, cls, attrs); }
 	group(cls, attrs, draw) { const g = this.el('g', cls, attrs), top = this.top; this.top = g; draw(); this.top = top; }
+	// The x axis of the area a, a scale or places on it, as far as it is zoomed to.
+	// What lies outside is left out, lines are cut off.
+	zoom(a, title, x) {
+		const id = this.svg.id, z = zoomOf(id, title);
+		this.svg.area = a;
+		if (!z) return x;
+		const [from, to] = [z.from, z.to].map(t => a.l + (a.r - a.l) * t / 1000), s = scale(from, to, a.l, a.r);
+		if (!this.clip) {
+			this.clip = `url(#${id}-clip)`;
+			el(this.el('clipPath', '', {id: id + '-clip'}), 'rect', '', {x: a.l, y: 0, width: a.r - a.l, height: a.b});
+		}
+		return x.map ? x.map(s.at) : scale(x.of(from), x.of(to), a.l, a.r, x.log);
+	}
+	shows(x) { const a = this.svg.area; return x > a.l - 1 && x < a.r + 1; }
+	curve(cls, d) { this.el('path', cls, {d, ...(this.clip && {'clip-path': this.clip})}); }
 	line(cls, x1, y1, x2, y2) { this.el('line', cls, {x1, y1, x2, y2}); }
 	text(cls, anchor, x, y, turn, text) {
 		this.el('text', cls, {...(anchor !== 'start' && {'text-anchor': anchor}), x, y, ...(turn && {transform: `rotate(${turn} ${px(x)} ${px(y)})`})}).textContent = text;
@@ -120,6 +143,7 @@ class Canvas {
 		let last = -Infinity;
 		for (const [v, text] of list) {
 			const p = where(v), w = width(text, 12.5);
+			if (p < a.l - 1 || p > a.r + 1) continue;
 			this.line('al', p, a.b, p, a.b + 4);
 			if (p - w / 2 < last + 7) continue;
 			let x = p, anchor = 'middle';
@@ -142,6 +166,7 @@ class Canvas {
 	}
 	mark(role, x, y, p) {
 		const d = {'data-p': p};
+		if (!this.shows(x)) return;
 		if (role === 4) this.el('path', 'mc', {d: `M${px(x)} ${px(y - 8)}l8 8l-8 8l-8-8z`, ...d});
 		else if (role === 3) this.el('rect', 'md', {x: x - 5.5, y: y - 5.5, width: 11, height: 11, ...d});
 		else if (role === 2) this.el('path', 'mr', {d: `M${px(x)} ${px(y - 6.5)}l6.5 11.5h-13z`, ...d});
@@ -196,21 +221,22 @@ function heat(view) {
 	const x = D.axes[D.map[0]], y = D.axes[D.map[1]], nx = x.values.length, ny = y.values.length, k = view.metric;
 	const s = {w: 620, left: ceil(max(0, ...y.values.map(v => width(shorten(v, 18), 12.5)))) + 32, top: 4};
 	if (s.left + 4 + 36 * nx > s.w) s.w = min(s.left + 4 + 36 * nx, 1132);
-	s.cw = (s.w - s.left - 4) / nx;
+	const z = zoomOf('heat', x.label), first = z ? floor(nx * z.from / 1000) : 0, end = z ? ceil(nx * z.to / 1000) : nx;
+	s.cw = (s.w - s.left - 4) / (end - first);
 	s.ch = ny <= 12 ? min(64, max(31, 160 / ny)) : ny <= 20 ? 25 : 18;
-	const numbers = nx * ny <= 400 && s.cw >= 28, bottom = s.top + ny * s.ch, c = new Canvas('heat', s.w, bottom + 44);
+	const numbers = (end - first) * ny <= 400 && s.cw >= 28, bottom = s.top + ny * s.ch, c = new Canvas('heat', s.w, bottom + 44);
 	let lo = Infinity, hi = -Infinity;
 	for (let p = 0; p < D.ids.length; p++) if (ok(p) && !nan(value(p, k))) { lo = min(lo, value(p, k)); hi = max(hi, value(p, k)); }
 	const held = [...view.held], frames = [], cells = [];
-	for (let j = 0; j < ny; j++) for (let i = 0; i < nx; i++) {
+	for (let j = 0; j < ny; j++) for (let i = first; i < end; i++) {
 		held[D.map[0]] = i; held[D.map[1]] = j;
 		const p = pointAt(held);
 		cells.push([p, ...cellOf(p, k, view.change, lo, hi), i, j]);
 	}
 	const short = !view.change && cells.some(q => width(q[2], 12) > s.cw - 3);
 	for (const [p, cls, full, i, j] of cells) {
-		const cx = s.left + i * s.cw, cy = s.top + (ny - 1 - j) * s.ch, text = short && cls[0] === 'q' ? compact(value(p, k)) : full;
-		if (i === 0) c.text('tk', 'end', s.left - 8, cy + s.ch / 2 + 4, 0, shorten(y.values[j], 18));
+		const cx = s.left + (i - first) * s.cw, cy = s.top + (ny - 1 - j) * s.ch, text = short && cls[0] === 'q' ? compact(value(p, k)) : full;
+		if (i === first) c.text('tk', 'end', s.left - 8, cy + s.ch / 2 + 4, 0, shorten(y.values[j], 18));
 		c.group('c ' + cls, p < 0 ? {} : {'data-p': p}, () => {
 			c.el('rect', '', {x: cx, y: cy, width: s.cw - 1, height: s.ch - 1, rx: 2});
 			if (numbers && text && width(text, 12) <= s.cw - 1) c.text('', 'middle', cx + (s.cw - 1) / 2, cy + s.ch / 2 + 4, 0, text);
@@ -221,13 +247,14 @@ function heat(view) {
 	}
 	for (const [cls, fx, fy] of frames) c.el('rect', cls, {x: fx + 1.5, y: fy + 1.5, width: s.cw - 4, height: s.ch - 4, rx: 2});
 	let last = -Infinity;
-	x.values.forEach((v, i) => {
+	x.values.slice(first, end).forEach((v, i) => {
 		const t = shorten(v, 18), p = s.left + (i + 0.5) * s.cw, w = width(t, 12.5);
 		if (p - w / 2 < last + 4 || p + w / 2 > s.w + 2) return;
 		c.text('tk', 'middle', p, bottom + 16, 0, t);
 		last = p + w / 2;
 	});
-	c.text('ax', 'middle', s.left + nx * s.cw / 2, bottom + 36, 0, x.label);
+	c.svg.area = {l: s.left, r: s.w - 4, b: bottom};
+	c.text('ax', 'middle', (s.left + s.w - 4) / 2, bottom + 36, 0, x.label);
 	c.text('ax', 'middle', 13, (s.top + bottom) / 2, -90, shorten(y.label, floor(max(8, (bottom - s.top) / 8))));
 	return c.svg;
 }
@@ -252,17 +279,17 @@ function lines(o) {
 	if (o.target) keys.push([-1, `target ${pretty(String(o.target))}${HARD}%`]);
 	const top = (keys.length ? c.legend(44, o.w, keys) + 8 : 8) + (off ? 12 : 0);
 	const ys = ticks({lo, hi}, 6), a = {l: left(ys), r: o.w - 12, t: top, b: o.h - 44}, y = scale(lo, hi, a.b, a.t);
-	const at = places(o.axis, a.l + 10, a.r - 10), n = seen.filter((v, i) => i % 3 === 0 && !nan(v));
+	const at = c.zoom(a, o.axis.label, places(o.axis, a.l + 10, a.r - 10)), n = seen.filter((v, i) => i % 3 === 0 && !nan(v));
 	if (!o.fixed && n.length > 1 && n.every(v => v === n[0])) c.text('tk', 'middle', (a.l + a.r) / 2, a.t + 14, 0, `all ${n.length} values identical`);
 	c.frame(a, knobTicks(o.axis), i => at[i], y, ys, o.axis.label, o.title);
 	for (const l of [...o.list].reverse()) {
 		const good = l.samples.filter(s => !s.off && !nan(s.v));
 		if (good.length > 1 && good.some(s => !nan(s.lo))) {
 			const edge = up => good.map(s => [at[s.i], y.at(nan(s.lo) ? s.v : up ? s.hi : s.lo)]);
-			c.el('path', 'bd b' + l.line, {d: path([...edge(true), ...edge(false).reverse()]) + 'Z'});
+			c.curve('bd b' + l.line, path([...edge(true), ...edge(false).reverse()]) + 'Z');
 		}
-		c.el('path', 'ln l' + l.line, {d: path(l.samples.map(s => s.off ? [NaN, NaN] : [at[s.i], y.at(s.v)]))});
-		for (const s of l.samples)
+		c.curve('ln l' + l.line, path(l.samples.map(s => s.off ? [NaN, NaN] : [at[s.i], y.at(s.v)])));
+		for (const s of l.samples.filter(s => c.shows(at[s.i])))
 			if (s.off) c.el('path', 'off', {d: `M${px(at[s.i])} ${px(a.t - 11)}l5 9h-10z`, 'data-p': s.p});
 			else if (!nan(s.v) && s.p >= 0) c.el('circle', 'dt d' + l.line, {cx: at[s.i], cy: y.at(s.v), r: 3.2, 'data-p': s.p});
 	}
@@ -303,14 +330,14 @@ function rows(view) {
 	c0.sort((p, q) => (p.v - q.v) * (M[k].dir > 0 ? -1 : 1));
 	const name = s => shorten(D.axes[a].values[s.i], 30), label = max(60, ...c0.map(s => width(name(s), 12.5)));
 	const text = max(0, ...c0.map(s => width(full(s.p, k), 12.5))), c = new Canvas('rows', 620, 20 + 30 * c0.length + 46);
-	const [lo, hi] = span(c0.flatMap(s => [s.v, s.lo, s.hi])), x = scale(lo, hi, ceil(label) + 22, c.w - ceil(text) - 26);
-	const b = {l: x.a, r: x.b, t: 8, b: c.h - 44}, ts = ticks(x, 5);
+	const [lo, hi] = span(c0.flatMap(s => [s.v, s.lo, s.hi])), title = M[k].label + M[k].better;
+	const b = {l: ceil(label) + 22, r: c.w - ceil(text) - 26, t: 8, b: c.h - 44}, x = c.zoom(b, title, scale(lo, hi, b.l, b.r)), ts = ticks(x, 5);
 	for (const [v] of ts) c.line('gl', x.at(v), b.t, x.at(v), b.b);
-	c.xAxis(b, ts, x.at, M[k].label + M[k].better);
+	c.xAxis(b, ts, x.at, title);
 	c0.forEach((s, i) => {
 		const y = 24 + 30 * i;
 		c.text('', 'end', x.a - 12, y + 4, 0, name(s));
-		if (!nan(s.lo)) c.el('path', 'ci', {d: `M${px(x.at(s.lo))} ${px(y)}H${px(x.at(s.hi))}`});
+		if (!nan(s.lo)) c.curve('ci', `M${px(x.at(s.lo))} ${px(y)}H${px(x.at(s.hi))}`);
 		c.mark(roleOf(s.p), x.at(s.v), y, s.p);
 		c.text('', 'end', c.w - 4, y + 4, 0, full(s.p, k));
 	});
@@ -348,20 +375,20 @@ function scatter(o) {
 		x0 = max(x0, u0 - dx / 4); x1 = min(x1, u1 + dx); y0 = max(y0, v0 - dy / 4); y1 = min(y1, v1 + dy);
 	}
 	const yt = ticks({lo: y0, hi: y1}, 6), a = {l: left(yt), r: o.w - 12, t: 26, b: o.h - 44};
-	const x = scale(x0, x1, a.l, a.r), y = scale(y0, y1, a.b, a.t), narrow = o.w < 400;
-	c.frame(a, ticks(x, narrow ? 4 : 6), x.at, y, yt, M[o.x].label + M[o.x].better, M[o.y].label + M[o.y].better);
-	const inside = list.filter(d => d.x >= x0 && d.x <= x1 && d.y >= y0 && d.y <= y1), outside = list.length - inside.length;
+	const title = M[o.x].label + M[o.x].better, x = c.zoom(a, title, scale(x0, x1, a.l, a.r)), y = scale(y0, y1, a.b, a.t), narrow = o.w < 400;
+	c.frame(a, ticks(x, narrow ? 4 : 6), x.at, y, yt, title, M[o.y].label + M[o.y].better);
+	const inside = list.filter(d => d.x >= x.lo && d.x <= x.hi && d.y >= y0 && d.y <= y1), outside = list.length - inside.length;
 	if (o.front) {
-		const f = inside.filter(d => front[d.p]).sort((p, q) => p.x - q.x);
+		const f = list.filter(d => front[d.p] && (c.clip || inside.includes(d))).sort((p, q) => p.x - q.x);
 		if (f.length) {
 			const steps = [[x.at(f[0].x), a.t], [x.at(f[0].x), y.at(f[0].y)]];
 			for (let i = 1; i < f.length; i++) steps.push([x.at(f[i].x), y.at(f[i - 1].y)], [x.at(f[i].x), y.at(f[i].y)]);
 			steps.push([a.r, y.at(f[f.length - 1].y)]);
-			c.el('path', 'front', {d: path(steps)});
+			c.curve('front', path(steps));
 		}
 	}
 	for (const d of inside) c.mark(d.role, x.at(d.x), y.at(d.y), d.p);
-	if (outside) c.text('tk', 'end', a.r, 14, 0, outside + (narrow ? ' more outside ↗' : outside === 1 ? ' further point lies outside ↗' : ' further points lie outside ↗'));
+	if (outside) c.text('tk', 'end', a.r, 14, 0, outside + (narrow ? ' more' : outside === 1 ? ' further point lies' : ' further points lie') + ' outside' + (c.clip ? '' : ' ↗'));
 	const taken = inside.filter(d => d.role).map(d => [x.at(d.x) - 6, y.at(d.y) - 6, x.at(d.x) + 6, y.at(d.y) + 6]);
 	let named = 0;
 	for (const d of [...inside].reverse()) {
@@ -385,18 +412,19 @@ function scatter(o) {
 function knob(a, k) {
 	const axis = D.axes[a], c = new Canvas('knob' + a, 366, 250), list = dots(k, k).filter(d => D.vals[d.p][a] >= 0);
 	const [lo, hi] = span(list.map(d => d.y)), yt = ticks({lo, hi}, 5), b = {l: left(yt), r: c.w - 10, t: 10, b: c.h - 44};
-	const y = scale(lo, hi, b.b, b.t), at = places(axis, b.l + 8, b.r - 8), n = axis.values.length;
+	const y = scale(lo, hi, b.b, b.t), zoom = x => c.zoom(b, axis.label, x), at = zoom(places(axis, b.l + 8, b.r - 8)), n = axis.values.length;
 	let ts = knobTicks(axis), where = i => at[i];
-	if (axis.numbers && n > 11 && !axis.log) { const x = scale(axis.numbers[0], axis.numbers[n - 1], b.l + 8, b.r - 8); ts = ticks(x, 4); where = x.at; }
+	if (axis.numbers && n > 11 && !axis.log) { const x = zoom(scale(axis.numbers[0], axis.numbers[n - 1], b.l + 8, b.r - 8)); ts = ticks(x, 4); where = x.at; }
 	c.frame(b, ts, where, y, yt, axis.label, M[k].label + M[k].better);
 	const sorted = [...list].sort((p, q) => D.vals[p.p][a] - D.vals[q.p][a] || p.p - q.p), half = max(1, floor(list.length / 10)), mid = [];
 	for (let i = half; i + half < sorted.length; i++) mid.push([at[D.vals[sorted[i].p][a]], y.at(sorted.slice(i - half, i + half + 1).map(d => d.y).sort((p, q) => p - q)[half])]);
-	c.el('path', 'ln l1', {d: path(mid)});
+	c.curve('ln l1', path(mid));
 	for (const d of list) c.mark(d.role, at[D.vals[d.p][a]], y.at(d.y), d.p);
 	return c.svg;
 }
 
 // Distributions
+const SPREAD = ['ttft', 'itl', 'e2e'];
 function quantiles(p, k) {
 	const steps = D.cdf[p]?.[k];
 	let n = 0;
@@ -408,16 +436,16 @@ function curves() {
 	return out;
 }
 function cdf(k, extra) {
-	const f = ['ttft', 'itl', 'e2e'][k], m = M[metricAt(`p90_${f}_ms`)], c = new Canvas('cdf' + k, 366, 250), list = curves();
+	const f = SPREAD[k], m = M[metricAt(`p90_${f}_ms`)], c = new Canvas('cdf' + k, 366, 250), list = curves();
 	let lo = Infinity, hi = 0;
 	for (const [p] of list) { const q = quantiles(p, k); if (q) { lo = min(lo, q[3]); hi = max(hi, q[q.length - 2]); } }
 	if (!(lo <= hi)) return null;
 	lo = max(lo, hi / 1e4);
 	if (hi < lo * 1.02) { lo *= 0.98; hi *= 1.02; }
-	const x = scale(lo, hi, 48, c.w - 10, true), y = scale(0, 100, c.h - 44, 12), b = {l: x.a, r: x.b, t: y.b, b: y.a};
-	c.frame(b, ticks(x), x.at, y, [0, 25, 50, 75, 90, 100].map(v => [v, String(v)]), `${LATENCIES[f]} (${m.unit}), log scale`, 'requests (%)');
+	const b = {l: 48, r: c.w - 10, t: 12, b: c.h - 44}, y = scale(0, 100, b.b, b.t), title = `${LATENCIES[f]} (${m.unit}), log scale`, x = c.zoom(b, title, scale(lo, hi, b.l, b.r, true));
+	c.frame(b, ticks(x), x.at, y, [0, 25, 50, 75, 90, 100].map(v => [v, String(v)]), title, 'requests (%)');
 	const s = D.bounds[k];
-	if (s > lo && s < hi) {
+	if (s > x.lo && s < x.hi) {
 		const text = 'SLO ' + pretty(String(s)) + HARD + m.unit, over = x.at(s) + 5 + width(text, 12.5) > b.r;
 		c.line('slo', x.at(s), b.t, x.at(s), b.b);
 		c.text('goal', over ? 'end' : 'start', x.at(s) + (over ? -5 : 5), s < quantiles(list[0][0], k)?.[D.shares.indexOf(0.5)] ? b.t + 13 : b.b - 8, 0, text);
@@ -425,7 +453,7 @@ function cdf(k, extra) {
 	if (extra >= 0 && !list.some(l => l[0] === extra)) list.push([extra, 4]);
 	for (const [p, line] of [...list].reverse()) {
 		const q = quantiles(p, k);
-		if (q) c.el('path', 'ln l' + line, {d: path(q.map((v, i) => [v, D.shares[i]]).filter(v => v[0] >= lo * (1 - 1e-9) && v[0] <= hi * (1 + 1e-9)).map(v => [x.at(v[0]), y.at(v[1] * 100)]))});
+		if (q) c.curve('ln l' + line, path(q.map((v, i) => [v, D.shares[i]]).filter(v => v[0] >= lo * (1 - 1e-9) && v[0] <= hi * (1 + 1e-9)).map(v => [x.at(v[0]), y.at(v[1] * 100)])));
 	}
 	c.svg.cdf = {k, x, list: list.filter(l => quantiles(l[0], k))};
 	return c.svg;

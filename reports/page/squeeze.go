@@ -18,36 +18,42 @@ func shortNames(style string) string {
 	})
 }
 
+// pageStyle and pageScript are what the page carries.
+func pageStyle() string { return shortNames(squeeze(styleText, styleSigns)) }
+
+// A name that is never set again need not be a const.
+func pageScript() string {
+	return regexp.MustCompile(`\bconst\b`).ReplaceAllString(squeeze(plotsText+toolsText+scriptText, scriptSigns), "let")
+}
+
 // Signs that need no blank beside them.
 const (
 	scriptSigns = "=+-*/%<>(){}[],;:?!&|"
-	styleSigns  = "{},;:>" // beside others, a blank may have a meaning
+	styleSigns  = "{},;>" // beside others, a blank may have a meaning
 )
 
-// squeeze takes comments that fill lines, indentation and blanks beside signs
-// out of a style or a script. What is in quotes stays as it is.
+// squeeze takes comments that fill lines, indentation, breaks of lines, and blanks
+// and semicolons without a use out of a style or a script. What is in quotes
+// stays as it is; no backquotes may stand within backquotes. Every statement of a
+// script must end in a semicolon or a brace.
 func squeeze(text, signs string) string {
-	var b strings.Builder
-	quoted := byte(0) // of a text that goes on
-	for _, l := range strings.Split(text, "\n") {
-		if quoted == 0 {
-			l = strings.TrimSpace(l)
-			if l == "" || strings.HasPrefix(l, "//") || strings.HasPrefix(l, "/*") && strings.HasSuffix(l, "*/") {
-				continue
-			}
-		}
-		quoted = squeezeLine(&b, l, signs, quoted)
-		// A line that ends in one of these needs no break.
-		if quoted != 0 || strings.IndexByte(";{,", l[len(l)-1]) < 0 {
-			b.WriteByte('\n')
+	var lines []string
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if l != "" && !strings.HasPrefix(l, "//") && !(strings.HasPrefix(l, "/*") && strings.HasSuffix(l, "*/")) {
+			lines = append(lines, l)
 		}
 	}
-	return b.String()
-}
+	l := strings.Join(lines, " ")
+	var b strings.Builder
+	quoted := byte(0)
 
-func squeezeLine(b *strings.Builder, l, signs string, quoted byte) byte {
 	for i := 0; i < len(l); i++ {
 		c := l[i]
+		next := byte('}') // ends everything
+		if i+1 < len(l) {
+			next = l[i+1]
+		}
 		switch {
 		case quoted != 0:
 			if c == '\\' && i+1 < len(l) {
@@ -59,12 +65,12 @@ func squeezeLine(b *strings.Builder, l, signs string, quoted byte) byte {
 			}
 		case c == '\'' || c == '"' || c == '`':
 			quoted = c
-		case c == ' ' && i > 0 && i+1 < len(l) && needless(l[i-1], l[i+1], signs):
+		case c == ' ' && i > 0 && needless(l[i-1], next, signs), c == ';' && strings.HasPrefix(strings.TrimLeft(l[i+1:], " "), "}"):
 			continue
 		}
 		b.WriteByte(c)
 	}
-	return quoted
+	return b.String()
 }
 
 // needless tells whether a blank between two characters may go: beside a sign,

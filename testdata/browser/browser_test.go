@@ -68,19 +68,30 @@ func setUp(m *testing.M) (int, error) {
 }
 
 // makePages writes pages of made-up sweeps in every state, and one of a real
-// sweep of the start of a bundled trace.
+// sweep of the start of a bundled trace, both at once.
 func makePages() error {
 	real := filepath.Join(pages, "real")
-	for _, c := range [][]string{
+	commands := [][]string{
 		{"go", "test", "-count=1", "-run", "^TestPages$", "./reports/page"},
 		{"go", "run", "./cmd/routesim", "sweep", "testdata/traces/mooncake_conversation.jsonl.zst", "--no-env", "-q", "--workers", "6", "--max-sim-time-ms", "500000",
 			"--vary", "router-kv-overlap-score-credit=0,0.5,1,2", "--vary", "router-prefill-load-scale=0.5,1,4", "--sla-ttft-ms", "2000", "--seeds", "6", "-o", real},
-	} {
-		cmd := exec.Command(c[0], c[1:]...)
-		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "ROUTESIM_PAGES="+pages)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w\n%s", strings.Join(c, " "), err, out)
+	}
+	done := make(chan error, len(commands))
+	for _, c := range commands {
+		go func() {
+			cmd := exec.Command(c[0], c[1:]...)
+			cmd.Dir = root
+			cmd.Env = append(os.Environ(), "ROUTESIM_PAGES="+pages)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%s: %w\n%s", strings.Join(c, " "), err, out)
+			}
+			done <- err
+		}()
+	}
+	for range commands {
+		if err := <-done; err != nil {
+			return err
 		}
 	}
 	return os.Rename(filepath.Join(real, "report.html"), filepath.Join(pages, "real.html"))

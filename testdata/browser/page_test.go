@@ -35,8 +35,8 @@ func plain(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "\u00a0", " ")), " ")
 }
 
-// Every page says its verdict, draws nothing over anything else, and is read
-// without an error.
+// Every page says its verdict, draws nothing over anything else, is read without
+// an error and a request, and the script draws what the program drew.
 func TestEveryState(t *testing.T) {
 	for _, name := range append(names(t), "real") {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +53,8 @@ func TestEveryState(t *testing.T) {
 			if strings.Contains(b.text(`document.body.innerText`), "NaN") {
 				t.Error("the page shows NaN")
 			}
+			b.sameAgain()
+			b.same(`[...document.querySelectorAll('figure [data-p],figure [data-t]')].filter(e => { const a = boxOf(e), b = e.getBBox(); return ['x', 'y', 'width', 'height'].some(k => Math.abs(a[k] - b[k]) > 0.2); }).length`, "0")
 			b.clean()
 		})
 	}
@@ -62,47 +64,45 @@ func TestEveryState(t *testing.T) {
 // and in both themes.
 func TestTextsAndContrast(t *testing.T) {
 	for _, name := range []string{"win", "real", "three", "scatter"} {
+		b := open(t, name, "", theme(false)).ready()
 		for _, dark := range []bool{false, true} {
-			b := open(t, name, "", theme(dark)).ready()
+			b.run(theme(dark))
 			for _, width := range []int64{1240, 800, 390} {
 				b.size(width)
 				for _, bad := range b.list(`check.texts()`) {
 					t.Errorf("%s, dark %t, %d px: %s", name, dark, width, bad)
 				}
-				b.shoot(fmt.Sprintf("%s-%t-%d", name, dark, width))
+				if width != 800 && (name == "win" || name == "real") {
+					b.shoot(fmt.Sprintf("%s-%s-%d", name, map[bool]string{false: "light", true: "dark"}[dark], width))
+				}
 			}
 			for _, bad := range b.list(`check.contrast()`) {
 				t.Errorf("%s, dark %t: contrast of %s", name, dark, bad)
 			}
-			b.clean()
 		}
+		b.same(`getComputedStyle(document.body).backgroundColor`, "rgb(18, 23, 29)")
+		b.clean()
 	}
 }
 
-// The program and the script draw the same.
-func TestFirstRedraw(t *testing.T) {
-	for _, name := range append(names(t), "real") {
-		t.Run(name, func(t *testing.T) {
-			b := open(t, name, "").ready()
-			var before, after map[string][][]any
-			b.eval(checks, nil)
-			b.eval(`check.drawn()`, &before)
-			b.eval(`redraw()`, nil)
-			b.eval(`check.drawn()`, &after)
-			for id, list := range before {
-				if len(list) != len(after[id]) {
-					t.Errorf("%s: %d elements, then %d", id, len(list), len(after[id]))
-					continue
-				}
-				for i := range list {
-					if why := apart(list[i], after[id][i]); why != "" {
-						t.Errorf("%s: element %d: %s: %v, then %v", id, i, why, list[i], after[id][i])
-						break
-					}
-				}
+// sameAgain fails unless the script draws what the program drew.
+func (b *tab) sameAgain() {
+	b.Helper()
+	var before, after map[string][][]any
+	b.eval(`check.drawn()`, &before)
+	b.eval(`redraw()`, nil)
+	b.eval(`check.drawn()`, &after)
+	for id, list := range before {
+		if len(list) != len(after[id]) {
+			b.Errorf("%s: %d elements, then %d", id, len(list), len(after[id]))
+			continue
+		}
+		for i := range list {
+			if why := apart(list[i], after[id][i]); why != "" {
+				b.Errorf("%s: element %d: %s: %v, then %v", id, i, why, list[i], after[id][i])
+				break
 			}
-			b.clean()
-		})
+		}
 	}
 }
 
@@ -242,10 +242,33 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: %d fields checked, expected at least 10", k.column, checked)
 		}
 	}
-	before := b.text(`document.querySelector('#slice').innerHTML`)
-	b.run(chromedp.Click(`[data-x="1"]`))
-	if b.text(`document.querySelector('#slice').innerHTML`) == before && b.text(`D.map[0]`) != "1" {
-		t.Error("the line plot did not change with its axis")
+	b.run(chromedp.SetValue(`#metric`, "ttft"), chromedp.Evaluate(`document.getElementById('metric').dispatchEvent(new Event('change'))`, nil))
+	before := ""
+	for _, x := range []string{"0", "1"} {
+		b.run(chromedp.Click(`[data-x="` + x + `"]`))
+		now := b.text(`document.querySelector('#slice').innerHTML`)
+		if now == before {
+			t.Error("the line plot did not change with its axis")
+		}
+		before = now
+		// Each mark lies where the labels of the axis put the mean of points.csv.
+		var marks [][2]float64 // point, value
+		b.eval(`(() => { const s = document.getElementById('slice'), ticks = [...s.querySelectorAll('.tk[text-anchor=end]')].map(e => [e.getAttribute('y') - 4, parseFloat(e.textContent)]);
+			const [[y0, v0], [y1, v1]] = [ticks[0], ticks.at(-1)];
+			return [...s.querySelectorAll('circle[data-p]')].map(e => [+e.dataset.p, v0 + (e.getAttribute('cy') - y0) / (y1 - y0) * (v1 - v0)]); })()`, &marks)
+		if len(marks) < 3 {
+			t.Fatalf("%d marks along axis %s, expected at least 3", len(marks), x)
+		}
+		scale := 1.0
+		if b.text(`M[metricOf()].unit`) == "s" {
+			scale = 1e-3
+		}
+		for _, m := range marks {
+			key := axes[0].Values[vals[int(m[0])][0]] + "/" + axes[1].Values[vals[int(m[0])][1]]
+			if want := means[key]["p50_ttft_ms"] * scale; math.Abs(m[1]-want) > 0.01*want {
+				t.Errorf("along axis %s the mark of %s is at %.4g, expected %.4g", x, key, m[1], want)
+			}
+		}
 	}
 	state := b.text(`location.hash`)
 	seen := b.text(`document.querySelector('#heat').textContent + document.querySelector('#slice').textContent`)
@@ -326,6 +349,9 @@ func TestWithoutScript(t *testing.T) {
 		for what, expression := range map[string]string{
 			"controls":       `[...document.querySelectorAll('.jsonly')].filter(e => e.getClientRects().length).length`,
 			"hidden figures": `[...document.querySelectorAll('figure svg.plot')].filter(e => e.getBoundingClientRect().width < 100 || !e.querySelector('text')).length`,
+			"hidden verdict": `[document.querySelector('h1'), document.querySelector('.words .lead'), document.querySelector('.chip')].filter(e => !e.getClientRects().length).length`,
+			"hidden rows":    `[...document.querySelectorAll('#table tbody tr')].filter(e => !e.getClientRects().length).length`,
+			"tools":          `document.querySelectorAll('.tools').length`,
 			"hidden flags":   `[...document.querySelectorAll('pre')].filter(e => !e.getClientRects().length).length`,
 		} {
 			if got := b.text(expression); got != "0" {
@@ -338,7 +364,9 @@ func TestWithoutScript(t *testing.T) {
 		if n, err := strconv.Atoi(b.text(`document.querySelectorAll('#table tbody tr').length`)); err != nil || n < 2 {
 			t.Errorf("%s: %d rows, expected at least 2", name, n)
 		}
-		b.shoot(name + "-plain")
+		if name == "real" {
+			b.shoot(name + "-plain")
+		}
 		b.clean()
 	}
 }
@@ -432,15 +460,19 @@ func TestHintsAndTable(t *testing.T) {
 	b.clean()
 }
 
-// A thousand points are redrawn while the reader does not notice.
+// A thousand points are redrawn with each change of the metric. How long that
+// takes, the layout of the page included, depends on the machine and is logged.
 func TestThousandPoints(t *testing.T) {
 	b := open(t, "thousand", "").ready()
 	b.same(`D.ids.length >= 1000`, "true")
-	var ms float64
-	b.eval(`(() => { redraw(); const t = performance.now(); for (let i = 0; i < 5; i++) redraw(); return (performance.now() - t) / 5; })()`, &ms)
-	t.Logf("a redraw takes %.0f ms", ms)
-	if ms > 500 {
-		t.Errorf("a redraw takes %.0f ms, expected at most 500 even on a busy machine", ms)
+	for _, metric := range []string{"itl", "ttft", "reuse_share", "e2e"} {
+		before := b.text(`document.getElementById('heat').textContent + document.getElementById('heat').innerHTML.length`)
+		var ms float64
+		b.eval(`(() => { const m = document.getElementById('metric'); m.value = '`+metric+`'; const t = performance.now(); m.dispatchEvent(new Event('change')); document.body.getBoundingClientRect(); return performance.now() - t; })()`, &ms)
+		t.Logf("%s: %.1f ms", metric, ms)
+		if b.text(`document.getElementById('heat').textContent + document.getElementById('heat').innerHTML.length`) == before {
+			t.Errorf("%s: the map did not change", metric)
+		}
 	}
 	b.clean()
 }
