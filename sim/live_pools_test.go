@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"routesim/sim/engine"
+	"routesim/sim/router"
+)
+
+// livePools is a burst whose workers are split into two pools.
+func livePools(n, prefill, decode int, isl, osl int32, gap float64) *scenario {
+	s := burst(n, decode, isl, osl, gap)
+	g := s.cfg.Fleet[0]
+	g.Count = prefill
+	s.cfg.Prefill = []Group{g}
+	return s
+}
+
+// TestSessionsBindInEachStage: a session stays on one prefill worker and on one
+// decode worker, which one stage chooses without the other.
+func TestSessionsBindInEachStage(t *testing.T) {
+	s := livePools(60, 3, 2, 640, 4, 40)
+	for i := range s.rows {
+		s.rows[i].SessionID = string(rune('a' + i%12))
+	}
+	s.cfg.Router.Live.AffinityTTLSecs = 60
+	r := s.mustRun(t, nil)
+	bound := map[string][2]int32{}
+	pairs := map[[2]int32]bool{}
+	for i := range r.Handoffs {
+		at := [2]int32{r.Handoffs[i].PrefillWorker, r.Handoffs[i].DecodeWorker}
+		name := s.rows[i].SessionID
+		if old, ok := bound[name]; ok && old != at {
+			t.Errorf("request %d of session %s goes to %v, an earlier one went to %v", i, name, at, old)
+		}
+		bound[name], pairs[at] = at, true
+	}
+	if len(pairs) < 5 {
+		t.Errorf("%d pairs of workers, expected nearly all 6: the stages choose independently", len(pairs))
+	}
+}
+
+// TestRestartLosesBothStages: the bookings of both routers of every frontend are
+// lost.
+func TestRestartLosesBothStages(t *testing.T) {
+	at := 901.0
+	lost := func(frontends int) int64 {
+		s := livePools(40, 2, 2, 640, 400, 2)
+		s.cfg.Frontends, s.cfg.RestartAtMS = frontends, &at
+		r := s.mustRun(t, nil)
+		prompts, answers := int64(0), int64(0)
+		for i := range r.Handoffs {
+			h := &r.Handoffs[i]
+			if r.Requests[i].Dispatched < at && !(h.Released <= at) {
+				prompts++
+			}
+			if h.SourceHeld < at && !(r.Requests[i].Terminal <= at) {
+				answers++
+			}
+		}
+		if prompts == 0 || answers == 0 || r.LostBookings != prompts+answers {
+			t.Errorf("%d bookings lost, expected %d of prompts and %d of answers", r.LostBookings, prompts, answers)
+		}
+		return r.LostBookings
+	}
+	if one, three := lost(1), lost(3); one == 0 || three == 0 {
+		t.Errorf("%d and %d bookings lost", one, three)
+	}
+}
+
+// TestReplicasOfBothStages: many frontends that do not hear of each other send a
+// burst to the same workers of both pools; those that do spread it.
+func TestReplicasOfBothStages(t *testing.T) {
+	spreads := func(sync bool) (prompts, answers int64) {
+		for seed := range uint64(10) {
+			s := livePools(90, 3, 3, 640, 40, 100.0/90)
+			s.cfg.Frontends, s.cfg.ReplicaSync, s.cfg.Seed = 90, sync, seed
+			r := s.mustRun(t, nil)
+			answers += spread(r)
+			r.Workers = r.Prefill
+			prompts += spread(r)
+		}
+		return prompts, answers
+	}
+	p0, a0 := spreads(true)
+	p1, a1 := spreads(false)
+	if p0 > 40 || a0 > 40 || p1 < 2*p0+20 || a1 < 2*a0+20 {
+		t.Errorf("spreads of prompts and answers: %d and %d with messages, %d and %d without, expected little and much", p0, a0, p1, a1)
+	}
+}
+
+// TestBusyDecodeWorkersTurnAway: a request whose prompt is computed and that no
+// decode worker may take is turned away, and the prompt's blocks are given back.
+func TestBusyDecodeWorkersTurnAway(t *testing.T) {
+	s := livePools(12, 2, 1, 640, 100, 1)
+	f := 15.0 / 16384
+	s.cfg.Router.Live.ActiveDecodeBlocksThreshold = &f
+	r := s.mustRun(t, nil)
+	away := 0
+	for i := range r.Requests {
+		if q := &r.Requests[i]; q.Refusal == router.Overloaded {
+			away++
+			if h := &r.Handoffs[i]; q.Status != Rejected || q.Terminal != h.SourceHeld || h.PrefillWorker < 0 || h.DecodeWorker >= 0 || q.OutputTokens != 0 {
+				t.Errorf("request %d: %+v, %+v", i, *q, *h)
+			}
+		}
+	}
+	if away == 0 || away == len(r.Requests) {
+		t.Errorf("%d of %d requests turned away, expected some", away, len(r.Requests))
+	}
+}
+
+// TestWhoIsChosenFirst: with SGLang the decode worker reserves blocks before the
+// prompt is computed; not in live modes that go by the requests in flight.
+func TestWhoIsChosenFirst(t *testing.T) {
+	for _, c := range []struct {
+		backend engine.Backend
+		mode    router.Mode
+		first   bool
+	}{
+		{engine.SGLang, router.KV, true}, {engine.SGLang, router.Random, true}, {engine.SGLang, router.PowerOfTwo, false},
+		{engine.SGLang, router.LeastLoaded, false}, {engine.VLLM, router.KV, false}, {engine.TRTLLM, router.LeastLoaded, false},
+	} {
+		s := livePools(20, 2, 2, 640, 8, 5)
+		s.cfg.Router.Mode = c.mode
+		s.cfg.Fleet[0].Engine.Backend, s.cfg.Prefill[0].Engine.Backend = c.backend, c.backend
+		r := s.mustRun(t, nil)
+		for i := range r.Handoffs {
+			if h := &r.Handoffs[i]; math.IsNaN(h.Reserved) || (h.Reserved <= h.PrefillAdmit) != c.first {
+				t.Errorf("%v, %v, request %d: blocks reserved at %v ms, prompt begun at %v and held at %v ms", c.backend, c.mode, i, h.Reserved, h.PrefillAdmit, h.SourceHeld)
+			}
+		}
+	}
+}
+
+// TestDecodeStageCountsAnswers: output blocks count in the decode stage and
+// nowhere else.
+func TestDecodeStageCountsAnswers(t *testing.T) {
+	s := livePools(30, 2, 2, 640, 400, 4)
+	plain := s.mustRun(t, nil)
+	counted := s.mustRun(t, func(c *Config) {
+		l := *c.Router.Live
+		l.TrackOutputBlocks = true
+		c.Router.Live = &l
+	})
+	more := false
+	for i := range plain.Handoffs {
+		a, b := &plain.Handoffs[i].Decode, &counted.Handoffs[i].Decode
+		more = more || b.DecodeTerm > a.DecodeTerm
+		if p, q := plain.Requests[i].Decision.DecodeTerm, counted.Requests[i].Decision.DecodeTerm; p != 0 || q != 0 {
+			t.Fatalf("request %d: %v and %v active blocks in the prefill stage, expected none", i, p, q)
+		}
+	}
+	if !more {
+		t.Error("answers do not count as active blocks")
+	}
+}
