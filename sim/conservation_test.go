@@ -17,6 +17,7 @@ func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
 		drawOtherEngine(t, s)
+		drawHost(t, s)
 		s.cfg.Plain = rapid.Bool().Draw(t, "plain")
 		s.cfg.KeepTokenTimes, s.cfg.KeepAdmissions = true, true
 		run := stepThrough(t, s)
@@ -32,6 +33,7 @@ func TestNothingIsLost(t *testing.T) {
 		}
 		checkLittle(t, res)
 		checkGaps(t, res)
+		checkHost(t, s, res)
 		if run.router != nil && !res.Stopped && (!run.router.Idle() || run.router.Waiting() > 0) {
 			t.Fatal("the router holds load after the last request ended")
 		}
@@ -71,7 +73,7 @@ func stepThrough(t *rapid.T, s *scenario) *simulation {
 					onWorkers++ // decided at the start of the pass, known at its end
 				}
 			}
-			if run.idle(w) && worker.HasWork() && run.stuck == nil {
+			if run.idle(w) && worker.HasWork() && run.stuck == nil && math.IsInf(worker.NextTransfer(), 1) {
 				t.Fatalf("worker %d idles at %v ms with %d requests", w, at, worker.InFlight())
 			}
 		}
@@ -83,6 +85,7 @@ func stepThrough(t *rapid.T, s *scenario) *simulation {
 		for _, e := range run.ends {
 			at = min(at, e)
 		}
+		at = min(at, run.nextTransfer())
 	}
 	if run.stuck != nil {
 		return nil

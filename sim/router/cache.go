@@ -24,7 +24,7 @@ func newBelief(p *Params, targets []Target, shift uint8, now float64) (b belief)
 	case !p.hearsEvents() && (l == nil || l.KVEvents):
 	case l == nil || needed && l.KVEvents:
 		b.events = prefix.NewIndex(n, shift)
-		b.lower = newLowerTiers(targets, shift)
+		b.lower = newLowerTiers(p, targets, shift)
 		if l != nil && l.PredictedTTLSecs != nil {
 			b.routed = prefix.NewTTL(n, shift, *l.PredictedTTLSecs*1000, now)
 		}
@@ -58,6 +58,9 @@ func (r *Router) Apply(target int32, events []engine.Event) {
 		if e := &events[i]; e.Tier != engine.OnDevice {
 			b.lower.apply(target, e)
 		} else if e.Stored {
+			if t := b.lower; t != nil && t.shared != nil {
+				t.shared.Store(e.Block, e.Count)
+			}
 			b.events.Set(target, e.Block, e.Count)
 		} else {
 			b.events.Clear(target, e.Block, e.Count)

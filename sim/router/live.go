@@ -17,6 +17,13 @@ type Live struct {
 	ApproximateLRU   bool     // approximate mode models pools instead of lifetimes
 	PredictedTTLSecs *float64 // lifetime of predicted entries beside KV events, nil = none
 
+	// SharedCache says that workers share an outer cache, SharedBlocks how many
+	// blocks it holds (0 = without end), and SharedMultiplier what a block there
+	// is worth (nil = 0.5).
+	SharedCache      bool
+	SharedBlocks     int32
+	SharedMultiplier *float64
+
 	// What it counts as load.
 	TrackOutputBlocks bool
 	ExpirySecs        float64 // period of the scan for requests that got no token since the last; 0 = none
@@ -62,6 +69,7 @@ func (l *Live) validate(p *Params) error {
 	}{
 		{"router-ttl-secs", &l.TTLSecs, math.MaxFloat64},
 		{"router-predicted-ttl-secs", l.PredictedTTLSecs, math.MaxFloat64},
+		{"shared-cache-multiplier", l.SharedMultiplier, 1},
 		{"active-request-expiry-secs", &l.ExpirySecs, math.MaxFloat64},
 		{"active-decode-blocks-threshold", l.ActiveDecodeBlocksThreshold, 1},
 		{"active-prefill-tokens-threshold-frac", l.ActivePrefillTokensThresholdFrac, math.MaxFloat64},

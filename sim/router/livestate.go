@@ -35,6 +35,7 @@ func (e *LimitError) Error() string {
 }
 
 func (r *Router) goLive() {
+	r.sharedWeight = r.Live.sharedMultiplier()
 	n := len(r.targets)
 	r.live = &liveState{
 		sessions: map[int32]*binding{}, latched: make([]bool, n), reported: make([]int64, n),

@@ -122,8 +122,9 @@ func (r *Router) Restart(reset bool) (lost int64) {
 	r.turn = 0
 	r.belief = newBelief(&r.Params, r.targets, r.shift, r.now)
 	if !reset && r.belief.events != nil && known.events != nil {
-		r.belief.events, r.belief.lower = known.events, known.lower
+		r.belief.events = known.events
 	}
+	r.belief.lower.recover(known.lower, reset)
 	for i := range waiting {
 		q := waiting[i].req
 		r.lookup(q)

@@ -76,19 +76,21 @@ type Router struct {
 	loads      *loads
 	hostWeight float64 // of blocks in lower tiers, in what counts as cached
 	diskWeight float64
-	decay      *decay   // nil: prefill loads do not fade
-	outputs    *outputs // nil: answers are not counted
-	classes    classes
-	turn       uint64    // of round robin
-	byWorker   *turns    // nil where targets take turns alike
-	minus      bool      // the decode branch: credit comes off the decode term
-	absent     []bool    // by target: takes no requests
-	over       []bool    // by target: its worker is marked as overloaded
-	spare      [][]int32 // overlap slices to reuse
-	err        error
-	live       *liveState // nil in a replay
-	after      *Params    // to run with after a restart, nil = the same
-	dump       *belief    // what KV events said, where only those settings listen to them
+	// sharedWeight is the credit of a block in the shared cache.
+	sharedWeight float64
+	decay        *decay   // nil: prefill loads do not fade
+	outputs      *outputs // nil: answers are not counted
+	classes      classes
+	turn         uint64    // of round robin
+	byWorker     *turns    // nil where targets take turns alike
+	minus        bool      // the decode branch: credit comes off the decode term
+	absent       []bool    // by target: takes no requests
+	over         []bool    // by target: its worker is marked as overloaded
+	spare        [][]int32 // overlap slices to reuse
+	err          error
+	live         *liveState // nil in a replay
+	after        *Params    // to run with after a restart, nil = the same
+	dump         *belief    // what KV events said, where only those settings listen to them
 
 	// Of the decision being made.
 	costs        []Terms

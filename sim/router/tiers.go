@@ -2,30 +2,56 @@ package router
 
 import (
 	"math"
+	"slices"
 
 	"routesim/sim/engine"
 	"routesim/sim/prefix"
 )
 
 // lowerTiers is what a router believes of the levels of storage below the
-// devices.
-type lowerTiers struct{ host, disk *prefix.Tier }
+// devices: those of each worker, and a cache that all share.
+type lowerTiers struct {
+	host, disk *prefix.Tier
+	shared     *prefix.Shared // nil without
+}
 
 // lowerOverlap are the blocks of a prompt that continue, tier by tier, what a
-// target's device holds of it. All slices are by target.
+// target's device holds of it, and those of the shared cache beyond the device's.
+// All slices are by target.
 type lowerOverlap struct {
 	host, disk []int32
 	from       []int32 // scratch: where the next tier continues
+	shared     []int32
 }
 
-// newLowerTiers returns nil where no target has a lower tier.
-func newLowerTiers(targets []Target, shift uint8) *lowerTiers {
-	for i := range targets {
-		if targets[i].LowerTiers {
-			return &lowerTiers{host: prefix.NewTier(len(targets), shift), disk: prefix.NewTier(len(targets), shift)}
-		}
+// defaultSharedMultiplier is the credit of a block in a shared cache where none
+// is given.
+const defaultSharedMultiplier = 0.5
+
+// newLowerTiers returns nil where no target has a lower tier and nothing is
+// shared.
+func newLowerTiers(p *Params, targets []Target, shift uint8) *lowerTiers {
+	var t lowerTiers
+	if l := p.Live; l != nil && l.SharedCache {
+		t.shared = prefix.NewShared(int(l.SharedBlocks))
 	}
-	return nil
+	if t.shared == nil && !slices.ContainsFunc(targets, func(t Target) bool { return t.LowerTiers }) {
+		return nil
+	}
+	t.host, t.disk = prefix.NewTier(len(targets), shift), prefix.NewTier(len(targets), shift)
+	return &t
+}
+
+// sharedMultiplier returns the credit of a block in the shared cache.
+func (l *Live) sharedMultiplier() float64 {
+	m := defaultSharedMultiplier
+	if l.SharedMultiplier != nil {
+		m = *l.SharedMultiplier
+	}
+	if l.Policy != nil && l.Policy.Weights != nil && l.Policy.Weights.SharedCacheMultiplier != nil {
+		m = *l.Policy.Weights.SharedCacheMultiplier
+	}
+	return m
 }
 
 // apply takes an event of a lower tier into account.
@@ -44,20 +70,41 @@ func (t *lowerTiers) apply(target int32, e *engine.Event) {
 // lookup continues the overlaps of a prompt on the devices.
 func (t *lowerTiers) lookup(blocks []uint32, device []int32) *lowerOverlap {
 	n := len(device)
-	all := make([]int32, 3*n)
-	l := &lowerOverlap{host: all[:n], disk: all[n : 2*n], from: all[2*n:]}
+	all := make([]int32, 4*n)
+	l := &lowerOverlap{host: all[:n], disk: all[n : 2*n], from: all[2*n : 3*n], shared: all[3*n:]}
 	t.host.Continue(blocks, device, l.host)
 	for w := range l.from {
 		l.from[w] = device[w] + l.host[w]
 	}
 	t.disk.Continue(blocks, l.from, l.disk)
+	if t.shared != nil {
+		beyond := make([]int32, len(blocks)+1)
+		t.shared.Beyond(blocks, beyond)
+		for w := range l.shared {
+			l.shared[w] = beyond[device[w]]
+		}
+	}
 	return l
+}
+
+// recover takes over what was known before a restart. The shared cache outlives
+// routers.
+func (t *lowerTiers) recover(known *lowerTiers, reset bool) {
+	if t == nil || known == nil {
+		return
+	}
+	if !reset {
+		t.host, t.disk = known.host, known.disk
+	}
+	if t.shared != nil && known.shared != nil {
+		t.shared = known.shared
+	}
 }
 
 // any reports whether some target holds something in a lower tier.
 func (l *lowerOverlap) any() bool {
 	for w := range l.host {
-		if l.host[w] > 0 || l.disk[w] > 0 {
+		if l.host[w] > 0 || l.disk[w] > 0 || l.shared[w] > 0 {
 			return true
 		}
 	}
@@ -104,8 +151,10 @@ func (r *Router) cachedOf(q *Request, w int) int64 {
 	return int64(math.Round(float64(r.overlapOf(q, w) * float64(r.blockSize))))
 }
 
-// creditLower adds to a credit what a target's lower tiers hold. A policy that
+// creditLower adds to a credit what a target's lower tiers hold, and what the
+// shared cache holds beyond its device. A policy that
 // does not see the cache does not see them either; the decay is the device's.
 func (r *Router) creditLower(l *lowerOverlap, w int32, credit float64) float64 {
-	return (credit + float64(r.HostCacheHitWeight*float64(l.host[w]))) + float64(r.DiskCacheHitWeight*float64(l.disk[w]))
+	credit = (credit + float64(r.HostCacheHitWeight*float64(l.host[w]))) + float64(r.DiskCacheHitWeight*float64(l.disk[w]))
+	return credit + float64(r.sharedWeight*float64(l.shared[w]))
 }

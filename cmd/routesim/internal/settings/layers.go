@@ -65,6 +65,8 @@ var loadAware = [...][2]string{
 	{"router-track-prefill-tokens", "true"},
 	{"router-kv-events", "false"},
 	{"router-predicted-ttl-secs", None},
+	{"shared-cache-type", None},
+	{"shared-cache-multiplier", "0"},
 }
 
 // fromPreset returns what the load-aware preset sets, if it is on.

@@ -74,41 +74,6 @@ func TestOverlapScoreWeight(t *testing.T) {
 	wantValue(t, r, "router-prefill-load-scale", "4", "router-kv-overlap-score-weight (environment DYN_ROUTER_KV_OVERLAP_SCORE_WEIGHT)")
 }
 
-// TestSettingsReplayIgnores: on the command line an error, in a file or a
-// variable a warning that names the setting, at its default nothing.
-func TestSettingsReplayIgnores(t *testing.T) {
-	for _, s := range NewTable().All() {
-		if s.Support != Ignored {
-			continue
-		}
-		good, _ := sample(t, s)
-		if !s.NoFlag {
-			_, err := resolveWith(t, Input{}, "--"+s.Name+"="+good)
-			if err == nil || !strings.Contains(err.Error(), "--"+s.Name+": found "+good) || !strings.Contains(err.Error(), "Dynamo's replay ignores this setting") {
-				t.Errorf("%s as a flag: got %v", s.Name, err)
-			}
-			if r := mustResolve(t, Input{}, "--"+s.Name+"="+s.Default); len(r.Warnings) > 0 {
-				t.Errorf("%s at its default: %q", s.Name, r.Warnings)
-			}
-			file := writeFile(t, "c.yaml", s.Name+": "+good+"\n")
-			r := mustResolve(t, Input{ConfigFile: file})
-			wantWarning(t, r, file+":1: "+s.Name+": "+good+" has no effect: Dynamo's replay ignores")
-		}
-		if s.Router {
-			file := writeFile(t, "p.yaml", "router:\n  "+s.dynamoField()+": "+good+"\n")
-			r := mustResolve(t, Input{}, "--router-policy-config="+file)
-			wantWarning(t, r, file+":2: "+s.dynamoField()+": "+good+" has no effect")
-		}
-		for _, name := range s.Env {
-			r := mustResolve(t, Input{Environ: []string{name + "=" + good}})
-			wantWarning(t, r, name+": "+good+" has no effect: Dynamo's replay ignores")
-			if len(r.Environment) > 0 {
-				t.Errorf("%s is listed as having taken effect", name)
-			}
-		}
-	}
-}
-
 func TestSettingsRefused(t *testing.T) {
 	for _, s := range NewTable().All() {
 		if s.Support != Refused {

@@ -50,12 +50,6 @@ func derivedPage() string {
 			}
 		}
 	}
-	b.WriteString("\n### Ignored by Dynamo's replay\n\nA flag is an error, a file or a variable a warning.\n\n| name | variable |\n|---|---|\n")
-	for _, s := range table.All() {
-		if s.Support == Ignored {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", s.Name, codes(s.Env))
-		}
-	}
 	b.WriteString("\n### Refused\n\n| name | accepted | variable | why |\n|---|---|---|---|\n")
 	for _, s := range table.All() {
 		if s.Support == Refused {

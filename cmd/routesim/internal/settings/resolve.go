@@ -364,12 +364,10 @@ func (r *resolution) finish() error {
 // without deals with a value of a setting that no replay honours.
 func (r *resolution) without(g *Given) error {
 	s := g.Setting
-	switch {
-	case s.Support == Refused:
+	if s.Support == Refused {
 		return g.problem(show(g.Text), fmt.Sprintf("%s (%s)", s.Default, s.Why))
-	case s.Support == Ignored && (g.Origin.Layer == FromFlag || g.Origin.Layer == FromDict):
-		return g.problem(show(g.Text), fmt.Sprintf("%s or nothing: %s", s.Default, s.Why))
-	case s.Support == Ignored, s.Why != "" && !s.NoFlag:
+	}
+	if s.Why != "" && !s.NoFlag {
 		r.pass(g, s.Why)
 	}
 	return nil

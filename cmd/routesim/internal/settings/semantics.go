@@ -229,6 +229,8 @@ func (r *resolution) warnUnused() {
 	}{
 		{"router-ttl-secs", l.KVEvents || l.ApproximateLRU, "it is the lifetime of entries with no-router-kv-events and router-approximate-cache-policy ttl"},
 		{"router-session-affinity-mode", l.AffinityTTLSecs == 0, "it needs router-session-affinity-ttl-secs"},
+		{"shared-cache-multiplier", !l.SharedCache, "it needs shared-cache-type"},
+		{"shared-cache-blocks", !l.SharedCache, "it needs shared-cache-type"},
 		{"expected-output", !l.TrackOutputBlocks, "it needs router-track-output-blocks"},
 		{"router-replica-sync", run.Frontends < 2, "it needs more than one of frontends"},
 		{"replica-sync-delay-ms", !run.ReplicaSync || run.Frontends < 2, "it needs router-replica-sync and more than one of frontends"},

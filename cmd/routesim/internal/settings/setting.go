@@ -42,7 +42,6 @@ type Support uint8
 const (
 	Honoured Support = iota // changes the run
 	Inert                   // accepted: changes nothing in a replay, by its nature
-	Ignored                 // Dynamo's replay ignores it and it is not modelled
 	Refused                 // Dynamo's replay refuses it, or it is not modelled
 )
 
@@ -97,7 +96,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), ignoredRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), otherRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

@@ -43,6 +43,18 @@ func cacheRows() []Setting {
 			Help: "Beside KV events: how long a decision is taken to leave its prompt cached before any event says so.",
 			Ref:  func(r *Run) any { return &r.Live.PredictedTTLSecs },
 		}, {
+			Name: "shared-cache-type", Router: true, Env: []string{"DYN_SHARED_CACHE_TYPE"}, Default: None, Kind: Choice{Words: []string{None, "hicache"}},
+			Help: "hicache: credit blocks in an outer cache that all workers share, beyond what a worker's device holds. It is taken to hold every block that KV events say was stored on any device, up to --shared-cache-blocks. Workers do not read from it here: only decisions change.",
+			Ref:  func(r *Run) any { return &r.Live.SharedCache },
+		}, {
+			Name: "shared-cache-multiplier", Env: []string{"DYN_SHARED_CACHE_MULTIPLIER"}, Default: None, Kind: fraction.optional(),
+			Help: "Credit of a block in the shared cache; needs --shared-cache-type. none: 0.5.",
+			Ref:  func(r *Run) any { return &r.Live.SharedMultiplier },
+		}, {
+			Name: "shared-cache-blocks", Default: None, Unit: "blocks", Kind: tokens.orNone(0),
+			Help: "KV blocks that the shared cache holds; those stored or asked for least recently go. none: no limit.",
+			Ref:  func(r *Run) any { return &r.Live.SharedBlocks },
+		}, {
 			Name: "kv-event-loss", Default: "0", Kind: fraction,
 			Help: "Share of the batches of KV events that are lost. The gap is noticed with the worker's next batch and recovered then.",
 			Ref:  func(r *Run) any { return &r.EventLoss },

@@ -4,25 +4,15 @@ import "math"
 
 // Why a setting of Dynamo's changes nothing here.
 const (
-	replayIgnores = "Dynamo's replay ignores this setting and routesim's replay does not model it"
 	replayRefuses = "Dynamo's replay refuses it and routesim does not model it"
 	notModelled   = "routesim does not model it"
 	goneIn161     = "Dynamo 1.6.1 has no such setting any more"
 )
 
-// ignoredRows are the settings of Dynamo's router that its own replay passes
-// over or refuses. They are known so that none of them is accepted silently.
-func ignoredRows() []Setting {
-	rows := []Setting{
-		{Name: "shared-cache-multiplier", Env: []string{"DYN_SHARED_CACHE_MULTIPLIER"}, Default: None, Kind: fraction.optional()},
-		{Name: "shared-cache-type", Router: true, Env: []string{"DYN_SHARED_CACHE_TYPE"}, Default: None,
-			Kind: Choice{Words: []string{None, "hicache"}}},
-	}
-	for i := range rows {
-		rows[i].Support, rows[i].Why = Ignored, replayIgnores
-	}
-	return append(append(rows, inertRows()...), refusedRows()...)
-}
+// otherRows are the settings of Dynamo that change nothing here, or that would
+// change the meaning of a run and are not modelled. They are known so that none
+// of them is accepted silently.
+func otherRows() []Setting { return append(inertRows(), refusedRows()...) }
 
 // inertRows are settings of Dynamo's router that no decision can depend on
 // here, and why.

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"routesim/sim/engine"
+)
+
+// drawHost gives the workers of some scenarios host tiers.
+func drawHost(t *rapid.T, s *scenario) {
+	first := &s.cfg.Fleet[0].Engine
+	if first.Backend != engine.VLLM || first.Draft.Tokens > 0 || s.cfg.Disaggregated() || !chance(t, "host tier", 30) {
+		return
+	}
+	rate := oneOf(t, "rate", 0, 1e-5, 1e-4, 1e-3)
+	for i := range s.cfg.Fleet {
+		if e := &s.cfg.Fleet[i].Engine; e.EnablePrefixCaching {
+			e.Host = engine.HostOffload{
+				Blocks: rapid.Int32Range(1, 150).Draw(t, "host blocks"), BytesPerToken: 100,
+				D2HGBPerSecond: rate, H2DGBPerSecond: oneOf(t, "rate back", 0, 1e-5, 1e-4, 1e-3),
+				LatencyMS: oneOf(t, "latency", 0, 0, 0.5, 30),
+			}
+		}
+	}
+}
+
+// checkHost checks the accounts of the host tiers: what is moved is moved in
+// whole blocks, nothing is dropped that was not stored, and no request reuses
+// more than was loaded.
+func checkHost(t *rapid.T, s *scenario, res *Result) {
+	var loaded, reused int64
+	worker := 0
+	for i := range s.cfg.Fleet {
+		e := &s.cfg.Fleet[i].Engine
+		for range s.cfg.Fleet[i].Count * s.cfg.Fleet[i].Ranks() {
+			h := &res.Workers[worker].Host
+			worker++
+			loaded += h.LoadedBlocks * int64(e.BlockSize)
+			if bytes := float64(h.LoadedBlocks+h.StoredBlocks) * e.Host.BytesPerToken * float64(e.BlockSize); h.Bytes != bytes {
+				t.Fatalf("worker %d moved %v bytes, expected %v for %+v", worker-1, h.Bytes, bytes, h)
+			}
+			if h.Evictions > h.StoredBlocks || h.StoredBlocks-h.Evictions > int64(e.Host.Blocks) || h.Loads > h.LoadedBlocks || h.Stores > h.StoredBlocks {
+				t.Fatalf("worker %d: %+v with room for %d blocks", worker-1, h, e.Host.Blocks)
+			}
+		}
+	}
+	for i := range res.Requests {
+		r := &res.Requests[i]
+		reused += int64(r.HostReused)
+		if r.HostReused > r.FirstReused {
+			t.Fatalf("row %d reused %d tokens, %d of them from the host", i, r.FirstReused, r.HostReused)
+		}
+	}
+	if reused > loaded {
+		t.Fatalf("%d tokens reused from hosts, %d loaded", reused, loaded)
+	}
+}
+
+// TestNoUseForAHost: with a pool that never evicts, a host tier changes nothing
+// but what it copies.
+func TestNoUseForAHost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t)
+		s.cfg.MaxSimTimeMS = nil
+		plain := s.cfg
+		for i := range s.cfg.Fleet {
+			s.cfg.Fleet[i].Engine.NumGPUBlocks = 100_000
+		}
+		plain.Fleet = slices.Clone(s.cfg.Fleet)
+		drawHost(t, s)
+		with, err := s.run(t, nil)
+		without, errWithout := Run(context.Background(), s.trace(t), &plain)
+		if (err == nil) != (errWithout == nil) {
+			t.Fatalf("with a host tier: %v, without: %v", err, errWithout)
+		}
+		if err != nil {
+			return
+		}
+		if with.TokenDigest != without.TokenDigest {
+			t.Fatal("a host tier that nobody needs changed token times")
+		}
+		for i := range with.Requests {
+			if a, b := with.Requests[i].Worker, without.Requests[i].Worker; a != b || with.Requests[i].HostReused > 0 {
+				t.Fatalf("row %d went to worker %d with a host tier and to %d without; %d tokens came from the host", i, a, b, with.Requests[i].HostReused)
+			}
+		}
+	})
+}
