@@ -18,13 +18,14 @@ func (d *disagg) staysLocal(h *handoff) bool {
 	if !h.front.Serves() {
 		return true
 	}
-	if d.bypass == nil || h.q.seq.Prompt == 0 || h.req.Worker >= 0 {
+	rule := h.front.MayBypass()
+	if rule == nil || h.q.seq.Prompt == 0 || h.req.Worker >= 0 {
 		return false
 	}
 	d.hear(d.now)
 	d.deliverSync(d.now)
 	decode := h.q.router.Preview(&h.q.req)
-	return d.bypass.Bypasses(&d.cfg.Router, h.q.seq.Prompt, &decode, func() router.Preview {
+	return rule.Bypasses(&h.front.Params, h.q.seq.Prompt, &decode, func() router.Preview {
 		d.prefill.hear(d.now)
 		d.prefill.deliverSync(d.now)
 		return h.front.Preview(&h.req)

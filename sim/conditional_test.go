@@ -346,3 +346,53 @@ func TestLocalPromptsDoNotOvertake(t *testing.T) {
 		t.Errorf("found the order %v, expected 0, 1, 2", ended)
 	}
 }
+
+// TestDecodeRouterKnowsTheTruth: once all events of the decode workers have
+// arrived, their router believes of each prompt exactly what each worker holds:
+// prompts that were handed over, computed there, and evicted.
+func TestDecodeRouterKnowsTheTruth(t *testing.T) {
+	held, evicted := 0, int64(0)
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t)
+		drawOtherEngine(t, s)
+		drawPools(t, s)
+		l := router.DefaultLive()
+		drawConditional(t, &l)
+		p := &s.cfg.Router
+		p.Mode, p.Live, p.KVEventLagMS, p.OverlapScoreCredit = router.KV, &l, 0, 1
+		s.cfg.Force, s.cfg.MaxSimTimeMS, s.opts.Delta = nil, nil, false
+		run, err := newSimulation(s.trace(t), &s.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.run(context.Background()); err != nil {
+			return // a pool is too small
+		}
+		for _, w := range run.finish().Workers {
+			evicted += w.Evictions
+		}
+		run.hear(math.Inf(1))
+		for row := range s.rows {
+			if math.IsNaN(run.res.Requests[row].Arrival) {
+				continue
+			}
+			q := run.newRequest(int32(row))
+			for i, w := range run.workers {
+				q.req.Refusal = router.Accepted
+				c, ok := run.router.Arrive(&q.req, run.now, int32(i))
+				if !ok {
+					t.Fatalf("row %d, worker %d: refused", row, i)
+				}
+				run.router.Free(&q.req)
+				want := w.Held(q.req.Blocks)
+				held += int(want)
+				if c.Overlap != float64(want) {
+					t.Fatalf("row %d: the router believes in %v blocks on worker %d, which holds %d", row, c.Overlap, i, want)
+				}
+			}
+		}
+	})
+	if held == 0 || evicted == 0 {
+		t.Errorf("%d blocks held, %d evicted, expected some", held, evicted)
+	}
+}

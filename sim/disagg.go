@@ -18,7 +18,6 @@ type disagg struct {
 	*simulation
 	prefill    stage
 	placeFirst bool
-	bypass     *router.Conditional // nil: no request bypasses the prefill stage by rule
 	handoffs   int64
 	actions    []action
 	next       int           // actions[next:] are to be done
@@ -73,7 +72,7 @@ func (d *disagg) do(s step, h *handoff) { d.actions = append(d.actions, action{s
 // newDisagg gives a simulation its two pools.
 func newDisagg(s *simulation) *disagg {
 	c := s.cfg
-	d := &disagg{simulation: s, placeFirst: placesFirst(c), bypass: c.Router.MayBypass()}
+	d := &disagg{simulation: s, placeFirst: placesFirst(c)}
 	if c.Router.Mode == router.KV {
 		d.prefill.force = c.ForcePrefill
 	}
