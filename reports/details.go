@@ -41,6 +41,9 @@ type Details struct {
 	Imbalance Imbalance    `json:"imbalance"`
 	// PrefillImbalance is that of the prefill pool; nil where there is one pool.
 	PrefillImbalance *Imbalance `json:"prefill_imbalance,omitempty"`
+	// Herding tells how blind the routers of several frontends are to each other;
+	// nil where there is one.
+	Herding *Herding `json:"herding,omitempty"`
 	// Bypass counts the requests that bypassed the prefill workers; nil where none
 	// can.
 	Bypass *Bypass `json:"conditional_disagg,omitempty"`
@@ -76,6 +79,25 @@ type TraceFacts struct {
 	Skipped   int    `json:"skipped_rows"`
 	BlockSize int32  `json:"block_size"` // tokens per trace block
 	Digest    string `json:"digest"`     // set by the caller, see TraceDigest
+}
+
+// Herding tells how much the routers of several frontends decide without knowing
+// of each other.
+type Herding struct {
+	Frontends int `json:"frontends"`
+	// BlindShare is the share of decisions that chose a worker with requests which
+	// their router did not know of; the other two are the numbers of those requests.
+	BlindShare Number `json:"blind_share"`
+	MeanUnseen Number `json:"unseen_requests_mean"`
+	MostUnseen int64  `json:"unseen_requests_max"`
+}
+
+func herding(c *sim.Config, r *sim.Result) *Herding {
+	h := &r.Herding
+	if h.Decisions == 0 {
+		return nil
+	}
+	return &Herding{c.Frontends, Number(share(h.Blind, h.Decisions)), Number(share(h.Unseen, h.Decisions)), h.Most}
 }
 
 // Bypass counts the routed requests of disaggregated serving by who computed
@@ -184,6 +206,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 		Stopped:         r.Stopped, QueuePeak: r.QueuePeak,
 		Waterfall: waterfall(c, r, s), Regret: regret(c, r), Imbalance: imbalance(c.Fleet, r.Workers),
 	}
+	d.Herding = herding(c, r)
 	if c.Disaggregated() {
 		pool := imbalance(c.Prefill, r.Prefill)
 		d.PrefillImbalance = &pool

@@ -216,7 +216,11 @@ func TestReplicasHerd(t *testing.T) {
 		for seed := range uint64(20) {
 			s := burst(90, 3, 640, 40, 100.0/90)
 			s.cfg.Frontends, s.cfg.ReplicaSync, s.cfg.ReplicaSyncDelayMS, s.cfg.Seed = 90, sync, delay, seed
-			sum += spread(s.mustRun(t, nil))
+			r := s.mustRun(t, nil)
+			if told := sync && delay == 0; told != (r.Herding.Unseen == 0) || r.Herding.Decisions != 90 {
+				t.Errorf("sync %v at %v ms: %+v", sync, delay, r.Herding)
+			}
+			sum += spread(r)
 		}
 		return float64(sum) / 20
 	}

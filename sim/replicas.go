@@ -40,9 +40,12 @@ func (p *replicas) turn(on bool) {
 	}
 }
 
-// tell sends a router's peers a change of a booking.
+// tell sends a router's peers a change of a booking, if they are to know.
 func (g *stage) tell(now float64, r *router.Router, q *router.Request, kind router.SyncKind) {
 	p := &g.replicas
+	if g.active != nil {
+		g.notice(g.herding, r, q, kind)
+	}
 	if !p.on {
 		return
 	}

@@ -159,6 +159,8 @@ type Result struct {
 	Cancelled Cancellations
 	Crashed   Waste // work that was lost with crashed workers; Blocks are all that they held
 
+	Herding Herding // of several frontends
+
 	LostBatches  int64   // of KV events
 	LostBookings int64   // by a restart of the routers
 	RestartedMS  float64 // when that was

@@ -31,6 +31,8 @@ type stage struct {
 	reports   bool // routers want to know the workers' KV usage
 	delivered int  // workers up to this one have delivered what ends at now
 	replicas  replicas
+	active    []int64  // by rank: requests of all frontends, nil where there is one
+	herding   *Herding // of the run
 }
 
 // addWorkers fills a stage with its workers.
@@ -85,6 +87,9 @@ func (s *simulation) addRouters(g *stage, p router.Params, seed uint64) {
 	}
 	g.replicas.on = c.ReplicaSync && len(g.fronts) > 1
 	g.replicas.delay = c.ReplicaSyncDelayMS
+	if len(g.fronts) > 1 {
+		g.active, g.herding = make([]int64, len(g.workers)), &s.res.Herding
+	}
 	g.reports = g.router.WantsReports()
 	if v := c.Divert; v != nil && (v.Pool == PrefillPool) == (g.pool == PrefillPool) {
 		g.divert = v

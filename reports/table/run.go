@@ -173,6 +173,10 @@ func (p *page) routing(s *reports.Summary) {
 		p.entry("queue", fmt.Sprintf("mean wait in the router %s, p99 %s, at most %s at once",
 			format.Duration(float64(q.Mean)), format.Duration(float64(q.P99)), format.Plural(int64(d.QueuePeak), "request")))
 	}
+	if h := d.Herding; h != nil {
+		p.entry("herding", fmt.Sprintf("%d routers; %s %% of decisions met requests that their router did not know of, %s on average, at most %s",
+			h.Frontends, format.Percent(float64(h.BlindShare)), format.Sig(float64(h.MeanUnseen)), format.Count(h.MostUnseen)))
+	}
 	if b := d.Bypass; b != nil {
 		p.entry("pools", fmt.Sprintf("%s prefilled by their decode worker, %s by a prefill worker (conditional disaggregation: %s)",
 			format.Plural(b.Local, "request"), format.Count(b.Remote), b.Grade))

@@ -409,6 +409,13 @@ func (r *Router) Free(q *Request) {
 	r.loads.free(&q.booking)
 }
 
+// Target returns where a request was placed last.
+func (q *Request) Target() int32 { return q.booking.worker }
+
+// Active returns the requests that the router counts on a target: its own, and
+// what it heard of others'.
+func (r *Router) Active(target int32) int64 { return r.loads.requests[target] }
+
 // Idle reports whether no load is booked anywhere, as must be once every
 // request has ended.
 func (r *Router) Idle() bool { return r.loads.idle() }
