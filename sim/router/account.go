@@ -86,14 +86,20 @@ func (r *Router) barred(q *Request, w int) string {
 func (r *Router) accountCosts(q *Request, a *Account) {
 	a.Terms = slices.Clone(r.costs)
 	chances := r.chances()
+	if q.lower != nil {
+		a.Figures = []string{"host blocks", "disk blocks"}
+	}
 	if len(q.Preferred) > 0 {
-		a.Figures = []string{"taint factor"}
+		a.Figures = append(a.Figures, "taint factor")
 	}
 	for w := range a.Options {
 		o := &a.Options[w]
 		o.Chance = chances[w]
+		if q.lower != nil {
+			o.Values = []float64{float64(q.lower.host[w]), float64(q.lower.disk[w])}
+		}
 		if len(q.Preferred) > 0 {
-			o.Values = []float64{r.targets[w].favour(q)}
+			o.Values = append(o.Values, r.targets[w].favour(q))
 		}
 	}
 }
