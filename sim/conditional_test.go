@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -285,6 +286,9 @@ func TestNamedPrefillWorkerIsNotBypassed(t *testing.T) {
 		t.Errorf("found %+v, expected prefill worker 2", h)
 	}
 	s.cfg.Router.Mode = router.Direct
+	if _, err := s.run(t, nil); err == nil || !strings.Contains(err.Error(), "found no prefill_worker_id in request 0") {
+		t.Errorf("found %v, expected the prompt's worker to be missed", err)
+	}
 	s.rows[0].PrefillRoute, s.rows[0].Route = &workloads.Route{Worker: 1, Rank: -1}, &workloads.Route{Rank: -1}
 	s.rows[1].Route = &workloads.Route{Rank: -1}
 	r := s.mustRun(t, nil)

@@ -138,7 +138,11 @@ func (r *Router) leastLoaded(q *Request, among func(w int) bool) int32 {
 // routed in direct mode.
 func (r *Router) named(q *Request) int32 {
 	if q.Worker < 0 {
-		r.fail(fmt.Errorf("router-mode direct: found no worker_id in request %d, expected one in every row of the trace", q.Row))
+		field := "worker_id"
+		if r.Stage == PrefillStage {
+			field = "prefill_worker_id"
+		}
+		r.fail(fmt.Errorf("router-mode direct: found no %s in request %d, expected one in every row of the trace", field, q.Row))
 		return -1
 	}
 	pin := r.pin(q)
