@@ -9,6 +9,20 @@ import (
 	"testing"
 )
 
+// checkExplained saves the run of a scenario and has its worst decision explained.
+func checkExplained(t *testing.T, file, trace string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := command(context.Background(), nil, "replay", "--no-env", "-q", "--config", file, "-o", dir, trace); code != 0 {
+		t.Errorf("%s: exit code %d: %s", file, code, errs)
+		return
+	}
+	code, out, errs := command(context.Background(), nil, "explain", dir, "--worst", "1", "--trace", trace, "-q")
+	if code != 0 || !strings.Contains(out, "\ndecided by ") || !strings.Contains(out, "  <-\n") {
+		t.Errorf("%s: explain gives exit code %d, %s%s", file, code, errs, out)
+	}
+}
+
 // TestRouterScenarios runs every scenario of testdata/router as a user would:
 // each decides otherwise than the base, or than the pools of the base, says so if its router is live, and
 // stands on the folder's page with its grade.
@@ -71,6 +85,7 @@ func TestRouterScenarios(t *testing.T) {
 		if live := strings.HasPrefix(table, "router semantics: live, "); live != (s.Routesim.Semantics != "") {
 			t.Errorf("%s: the first line of the output is %q, semantics %q", file, strings.SplitN(table, "\n", 2)[0], s.Routesim.Semantics)
 		}
+		checkExplained(t, file, trace)
 	}
 	if n < 25 || n != len(files)-3 {
 		t.Errorf("%d of %d scenarios stand on the page", n, len(files)-3)
