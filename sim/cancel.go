@@ -20,8 +20,8 @@ type Clients struct {
 	CancelRate, CancelAfterMS float64
 }
 
-// leave reports whether any client may.
-func (c *Clients) leave() bool {
+// Leave reports whether any client may.
+func (c *Clients) Leave() bool {
 	return c.TimeoutMS != nil || c.FirstTokenTimeoutMS != nil || c.CancelRate > 0
 }
 

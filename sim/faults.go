@@ -97,10 +97,10 @@ func factorOf(text string, to *float64) bool {
 
 // checkFaults refuses faults of workers that do not exist.
 func (c *Config) checkFaults() error {
-	if (len(c.Faults) > 0 || c.Clients.leave()) && c.Router.Live == nil {
+	if (len(c.Faults) > 0 || c.Clients.Leave()) && c.Router.Live == nil {
 		return fmt.Errorf("faults: found faults or clients that leave under replay semantics, expected live ones")
 	}
-	if (len(c.Faults) > 0 || c.Clients.leave()) && c.Disaggregated() {
+	if (len(c.Faults) > 0 || c.Clients.Leave()) && c.Disaggregated() {
 		return fmt.Errorf("faults: found some in disaggregated serving, expected none there")
 	}
 	for _, f := range c.Faults {

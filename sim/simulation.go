@@ -98,7 +98,7 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	}
 	s := &simulation{
 		cfg: c, trace: t, prompts: p, driver: d, res: newResult(t, c.Ranks(), c),
-		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(), leaving: c.Clients.leave(),
+		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(), leaving: c.Clients.Leave(),
 		offloads: c.offloads(),
 	}
 	if err := s.checkCancels(); err != nil {

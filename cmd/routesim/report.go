@@ -62,6 +62,9 @@ func (run *replayed) summary() *reports.Summary {
 	d.Semantics = semanticsText(run.settings)
 	d.Notes = append(d.Notes, run.settings.Warnings...)
 	d.Notes = append(d.Notes, routerNotes(run.result)...)
+	if text := gradeNote(run.config); text != "" {
+		d.Notes = append(d.Notes, text)
+	}
 	if c := &run.settings.Run; c.Restarted != nil && run.result.RestartedMS > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("After the restart the routers follow the policy file %s.", filepath.Base(c.RestartPolicyConfig)))
 	}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+
+	"routesim/sim"
+	"routesim/sim/router"
+)
+
+// gradeNote names what a run's routers do by Dynamo's rules without having been
+// checked against Dynamo, "" for nothing. The grades are those of
+// sim/router/README.md.
+func gradeNote(c *sim.Config) string {
+	l := c.Router.Live
+	if l == nil {
+		return ""
+	}
+	kv := c.Router.Mode == router.KV
+	busy := l.ActiveDecodeBlocksThreshold != nil || l.ActivePrefillTokensThreshold >= 0 || l.ActivePrefillTokensThresholdFrac != nil
+	var used []string
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{
+		{"approximate mode by last use", kv && !l.KVEvents && l.ApproximateLRU},
+		{"shared cache", kv && l.SharedCache},
+		{"replica sync", c.ReplicaSync && c.Frontends > 1},
+		{"session affinity", kv && l.AffinityTTLSecs > 0},
+		{"busy thresholds", busy},
+		{"device-aware mode", c.Router.Mode == router.DeviceAwareWeighted},
+		{"request classifier", kv && l.Classifier != nil},
+		{"event loss", kv && c.EventLoss > 0},
+		{"restart", c.RestartAtMS != nil},
+		{"faults", len(c.Faults) > 0},
+		{"clients that leave", c.Clients.Leave()},
+		{"live routers in pools", c.Disaggregated()},
+	} {
+		if f.on {
+			used = append(used, f.name)
+		}
+	}
+	if len(used) == 0 {
+		return ""
+	}
+	return "Modelled by Dynamo's rules, not checked against it: " + strings.Join(used, ", ") + "."
+}
