@@ -24,7 +24,11 @@ func seed(f *testing.F, fixture, format string) {
 	f.Add(someRows(20), false)
 	f.Add(`{"session_id":"a","timestamp":1,"output_length":1,"hash_ids":[1]}`+"\n"+
 		`{"session_id":"a","delay":2,"output_length":1,"hash_ids":[1],"output_token_ids":[0]}`+"\n"+goodRow, true)
+	f.Add(taintRow, false)
 }
+
+// taintRow speaks of taints.
+const taintRow = `{"timestamp":1,"output_length":1,"hash_ids":[1],"required_taints":["b","a"],"preferred_taints":{"a":-1.5,"b":2e3}}`
 
 // fuzzOpen reads a text in every way there is: it must give a sound trace, or a
 // problem on one line; skipping must end in the same rows without the bad ones.
@@ -102,5 +106,6 @@ func FuzzDifferential(f *testing.F) {
 	for line := range strings.Lines(someRows(30)) {
 		f.Add(line)
 	}
+	f.Add(taintRow)
 	f.Fuzz(func(t *testing.T, line string) { checkScan(t, line) })
 }
