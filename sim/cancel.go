@@ -51,13 +51,14 @@ const (
 	InRouter  Phase = iota // waits in the router's queue
 	InEngine               // waits in its worker's queue, where a preemption may have put it back
 	InPrefill              // its prompt is being computed, or waits between two chunks
+	InHandoff              // between the pools of disaggregated serving
 	InDecode               // it has received a token
 	phases
 )
 
 // String says where the request is, for people.
 func (p Phase) String() string {
-	return [...]string{"in the router's queue", "in a worker's queue", "in prefill", "in decode"}[p]
+	return [...]string{"in the router's queue", "in a worker's queue", "in prefill", "between the pools", "in decode"}[p]
 }
 
 // Waste is work for requests that did not complete.
@@ -133,7 +134,7 @@ func (s *simulation) hangUpDue() (some bool) {
 			continue
 		}
 		if !some {
-			s.hear(s.now)
+			s.hearAll()
 		}
 		some = true
 		s.hangUp(s.live[h.tag])
@@ -166,6 +167,10 @@ func (s *simulation) cancelNamed(f *Fault) {
 // Its worker lets go of it between two passes: what the pass under way computes
 // of it is lost.
 func (s *simulation) hangUp(q *request) {
+	if s.pd != nil {
+		s.pd.hangUp(q)
+		return
+	}
 	r := &s.res.Requests[q.seq.Row]
 	r.Status = Cancelled
 	if r.Worker < 0 {
@@ -186,7 +191,7 @@ func (s *simulation) hangUp(q *request) {
 	if s.idle(i) {
 		s.takeOut(i)
 	} else {
-		s.cut(i)
+		s.cut(&s.stage, i)
 	}
 }
 

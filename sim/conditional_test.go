@@ -38,6 +38,8 @@ func drawLivePools(t *rapid.T) *scenario {
 	drawPools(t, s)
 	l := s.cfg.Router.Live
 	s.cfg.Faults, s.cfg.MaxSimTimeMS = nil, nil
+	drawPoolFaults(t, &s.cfg)
+	drawCancels(t, s)
 	if chance(t, "conditional", 60) {
 		drawConditional(t, l)
 	}
@@ -56,7 +58,7 @@ func drawLivePools(t *rapid.T) *scenario {
 // every request ends once, or is turned away; times are in order; and in the end
 // nobody holds a block, a booking or a request. A second run is the same.
 func TestLivePoolsEndClean(t *testing.T) {
-	remote, local, refused := 0, 0, 0
+	remote, local, refused, cancelled, lost := 0, 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawLivePools(t)
 		s.cfg.KeepTokenTimes, s.cfg.KeepAdmissions = true, true
@@ -75,6 +77,12 @@ func TestLivePoolsEndClean(t *testing.T) {
 		for i := range res.Requests {
 			r, h := &res.Requests[i], &res.Handoffs[i]
 			switch {
+			case r.Status == Cancelled:
+				cancelled++
+				continue
+			case r.Refusal == router.WorkerLost:
+				lost++
+				continue
 			case r.Refusal != router.Accepted:
 				refused++
 			case h.Local:
@@ -90,8 +98,8 @@ func TestLivePoolsEndClean(t *testing.T) {
 		checkPoolTokens(t, res)
 		checkEmpty(t, run)
 	})
-	if remote == 0 || local == 0 || refused == 0 {
-		t.Errorf("%d requests went through both pools, %d stayed on a decode worker and %d were turned away, expected some of each", remote, local, refused)
+	if remote == 0 || local == 0 || refused == 0 || cancelled == 0 || lost == 0 {
+		t.Errorf("%d requests went through both pools, %d stayed on a decode worker, %d were turned away, %d cancelled and %d lost, expected some of each", remote, local, refused, cancelled, lost)
 	}
 }
 

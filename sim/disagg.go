@@ -43,6 +43,10 @@ type handoff struct {
 
 	held, reserved, moved, activated bool // what is true
 	submitted, asked, sent           bool // what was set going
+	releasing                        bool // so was the release of the prompt's blocks
+	seated                           bool // in the prefill router
+	gone                             bool // it ended in the middle of its way
+	recycled                         bool // its place is free for another
 	local                            bool // a decode worker computes the prompt too
 	booked                           bool // in the decode router
 	ended, freed                     bool // the request's end, and that of its prompt's blocks
@@ -68,6 +72,12 @@ type action struct {
 }
 
 func (d *disagg) do(s step, h *handoff) { d.actions = append(d.actions, action{s, h}) }
+
+// doRelease lets the prompt's blocks be freed.
+func (d *disagg) doRelease(h *handoff) {
+	h.releasing = true
+	d.do(release, h)
+}
 
 // newDisagg gives a simulation its two pools.
 func newDisagg(s *simulation) *disagg {
@@ -179,6 +189,9 @@ func (d *disagg) enter(row int32, at float64) {
 	if d.timed {
 		d.livePrompt(h)
 	}
+	if d.leaving {
+		d.expectHangups(q)
+	}
 	d.do(begin, h)
 }
 
@@ -198,6 +211,9 @@ func (d *disagg) begin(h *handoff) {
 
 // advance adds the actions that have become possible.
 func (d *disagg) advance(h *handoff) {
+	if h.gone {
+		return
+	}
 	if h.held && !h.asked {
 		h.asked = true
 		d.do(reserve, h)
@@ -217,6 +233,9 @@ func (d *disagg) act() (acted bool) {
 	for ; d.next < len(d.actions); d.next++ {
 		acted = true
 		a := d.actions[d.next]
+		if a.void() {
+			continue
+		}
 		switch a.step {
 		case begin:
 			d.begin(a.h)
@@ -236,6 +255,18 @@ func (d *disagg) act() (acted bool) {
 	}
 	d.actions, d.next = d.actions[:0], 0
 	return acted
+}
+
+// void reports whether an action has lost its meaning since it was added: the
+// request ended in the middle of its way, or its worker crashed.
+func (a *action) void() bool {
+	switch a.step {
+	case release:
+		return a.h.freed
+	case cancel:
+		return a.h.target < 0
+	}
+	return a.h.gone
 }
 
 // whenIdle does an action now, or after the pass under way on its worker.

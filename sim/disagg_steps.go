@@ -36,7 +36,7 @@ func (d *disagg) letPromptGo(q *router.Request, c router.Choice) {
 func (d *disagg) turnedAway(h *handoff, why router.Refusal) {
 	d.res.Requests[h.pre.Row].Refusal = why
 	if h.held {
-		d.do(release, h)
+		d.doRelease(h)
 	} else {
 		h.freed = true
 	}
@@ -49,7 +49,7 @@ func (d *disagg) turnedAway(h *handoff, why router.Refusal) {
 // placePrompt notes the prefill router's decision and sends the prompt to its
 // worker.
 func (d *disagg) placePrompt(h *handoff, c router.Choice) {
-	h.source = c.Worker
+	h.source, h.seated = c.Worker, true
 	d.prefill.tell(d.now, h.front, &h.req, router.SyncAdd)
 	d.noteRouted(h)
 	out := &d.res.Requests[h.pre.Row].Decision
@@ -92,6 +92,9 @@ func (d *disagg) prefillEnded(w int) {
 	for i := first; i < first+n; i++ {
 		for _, sig := range d.prefill.workers[i].Signals() {
 			h := d.live[sig.Seq.Tag].hand
+			if h.gone {
+				continue
+			}
 			if sig.Kind == engine.Refused {
 				d.refused(h)
 				continue
@@ -105,13 +108,16 @@ func (d *disagg) prefillEnded(w int) {
 		}
 	}
 	for i := first; i < first+n; i++ {
+		if len(d.prefill.extra[i].leaving) > 0 {
+			d.prefillLeft(i)
+		}
 		d.prefill.settle(i, d.now)
 	}
 }
 
 // refused ends a request that its prefill worker can never run.
 func (d *disagg) refused(h *handoff) {
-	d.do(release, h)
+	d.doRelease(h)
 	if h.target >= 0 {
 		d.do(cancel, h)
 	}
@@ -136,7 +142,8 @@ func (d *disagg) conclude(q *request, completed bool) {
 }
 
 func (d *disagg) recycle(h *handoff) {
-	if h.ended && h.freed && h.target < 0 {
+	if h.ended && h.freed && h.target < 0 && !h.recycled {
+		h.recycled = true
 		d.spare = append(d.spare, h.q.seq.Tag)
 	}
 }
@@ -194,7 +201,7 @@ func (d *disagg) cannotHold(h *handoff) {
 		d.unbook(h)
 	}
 	if h.held {
-		d.do(release, h)
+		d.doRelease(h)
 	} else {
 		h.freed = true
 	}
@@ -243,7 +250,11 @@ func (d *disagg) activate(h *handoff) {
 	d.workers[h.target].Activate(&h.q.seq, d.now)
 	h.activated = true
 	d.res.Handoffs[h.pre.Row].Activated = d.now
-	d.do(release, h)
+	if h.freed { // its prefill worker crashed
+		d.res.Handoffs[h.pre.Row].Released = d.now
+	} else {
+		d.doRelease(h)
+	}
 	d.tryReserve(int(h.target))
 }
 
@@ -261,13 +272,22 @@ func (d *disagg) release(h *handoff) {
 		d.unbook(h) // it failed
 	}
 	h.freed = true
-	h.front.Free(&h.req)
-	d.prefill.tell(d.now, h.front, &h.req, router.SyncFree)
+	d.unseat(h)
 	d.drain(&d.prefill, h.front)
 	if w.HasWork() {
 		d.prefill.wake(int(h.source))
 	}
 	d.recycle(h)
+}
+
+// unseat tells the prefill router that it has nothing to do with a request any
+// more.
+func (d *disagg) unseat(h *handoff) {
+	if h.seated {
+		h.seated = false
+		h.front.Free(&h.req)
+		d.prefill.tell(d.now, h.front, &h.req, router.SyncFree)
+	}
 }
 
 // cancel takes back what was asked of a decode worker.
@@ -289,6 +309,9 @@ func (d *disagg) decodeEnded(w int) {
 	for i := first; i < first+n; i++ {
 		for _, sig := range d.workers[i].Signals() {
 			q := d.live[sig.Seq.Tag]
+			if q.gone {
+				continue
+			}
 			if sig.Kind == engine.FirstToken {
 				d.res.Requests[sig.Seq.Row].FirstToken = d.now
 				continue
@@ -300,6 +323,9 @@ func (d *disagg) decodeEnded(w int) {
 		}
 	}
 	for i := first; i < first+n; i++ {
+		if len(d.extra[i].leaving) > 0 {
+			d.decodeLeft(i)
+		}
 		d.tryReserve(i)
 	}
 	for i := first; i < first+n; i++ {

@@ -26,13 +26,14 @@ func (k FaultKind) String() string { return [...]string{"crash", "drain", "slow"
 type Fault struct {
 	Kind     FaultKind
 	Worker   int32   // of all but Cancel
+	Pool     Pool    // of the worker
 	From, To float64 // ms; To is +Inf where it is for good
 	Factor   float64 // of Slow
 	Request  int32   // row of the trace, of Cancel
 }
 
 // FaultForm describes a list of faults in words.
-const FaultForm = "crash:WORKER@FROM-TO, drain:WORKER@FROM-TO, slow:WORKERxFACTOR@FROM-TO or cancel:REQUEST@FROM in ms, -TO left out for good, separated by commas"
+const FaultForm = "crash:WORKER@FROM-TO, drain:WORKER@FROM-TO, slow:WORKERxFACTOR@FROM-TO or cancel:REQUEST@FROM in ms, -TO left out for good, separated by commas; with pools WORKER is prefill:N or decode:N"
 
 // ParseFaults reads a list such as crash:2@5000-8000,drain:0@2000.
 func ParseFaults(text string) ([]Fault, error) {
@@ -49,6 +50,17 @@ func ParseFaults(text string) ([]Fault, error) {
 
 func parseFault(text string) (f Fault, ok bool) {
 	kind, rest, ok := strings.Cut(text, ":")
+	if pool, own, named := strings.Cut(rest, ":"); named {
+		switch pool {
+		case "prefill":
+			f.Pool = PrefillPool
+		case "decode":
+			f.Pool = DecodePool
+		default:
+			return f, false
+		}
+		rest = own
+	}
 	whom, span, ok2 := strings.Cut(rest, "@")
 	from, to, ends := strings.Cut(span, "-")
 	if !ok || !ok2 || !timeOf(from, &f.From) {
@@ -71,7 +83,7 @@ func parseFault(text string) (f Fault, ok bool) {
 		}
 	case Cancel.String():
 		f.Kind, number = Cancel, &f.Request
-		ok = !ends
+		ok = !ends && f.Pool == Aggregated
 	default:
 		return f, false
 	}
@@ -100,12 +112,17 @@ func (c *Config) checkFaults() error {
 	if (len(c.Faults) > 0 || c.Clients.Leave()) && c.Router.Live == nil {
 		return fmt.Errorf("faults: found faults or clients that leave under replay semantics, expected live ones")
 	}
-	if (len(c.Faults) > 0 || c.Clients.Leave()) && c.Disaggregated() {
-		return fmt.Errorf("faults: found some in disaggregated serving, expected none there")
-	}
 	for _, f := range c.Faults {
-		if f.Kind != Cancel && int(f.Worker) >= c.Workers() {
-			return fmt.Errorf("faults: found worker %d, expected 0 to %d", f.Worker, c.Workers()-1)
+		n := c.Workers()
+		if f.Pool == PrefillPool {
+			n = c.PrefillWorkers()
+		}
+		switch {
+		case f.Kind == Cancel:
+		case c.Disaggregated() != (f.Pool != Aggregated):
+			return fmt.Errorf("faults: found worker %d of %v, expected prefill:N or decode:N with pools and N without", f.Worker, f.Pool)
+		case int(f.Worker) >= n:
+			return fmt.Errorf("faults: found worker %d, expected 0 to %d", f.Worker, n-1)
 		}
 	}
 	return c.Clients.validate()
@@ -166,10 +183,10 @@ func (c *Config) faultEvents() (list []faultEvent) {
 
 // slowness returns how many times as long a worker's passes take that start at
 // now: the product of what slows it down.
-func (c *Config) slowness(worker int32, now float64) float64 {
+func (c *Config) slowness(pool Pool, worker int32, now float64) float64 {
 	factor := 1.0
 	for i := range c.Faults {
-		if f := &c.Faults[i]; f.Kind == Slow && f.Worker == worker && f.From <= now && now < f.To {
+		if f := &c.Faults[i]; f.Kind == Slow && f.Pool == pool && f.Worker == worker && f.From <= now && now < f.To {
 			factor *= f.Factor
 		}
 	}

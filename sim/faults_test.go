@@ -27,6 +27,17 @@ func drawFaults(t *rapid.T, c *Config) {
 	}
 }
 
+// drawPoolFaults lets workers of both pools crash, drain and slow down.
+func drawPoolFaults(t *rapid.T, c *Config) {
+	drawFaults(t, c)
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		if f.Pool = DecodePool; chance(t, "of the prefill pool", 50) {
+			f.Pool, f.Worker = PrefillPool, int32(rapid.IntRange(0, c.PrefillWorkers()-1).Draw(t, "struck there"))
+		}
+	}
+}
+
 // drawCancels lets clients leave, by name, at random and when they lose
 // patience.
 func drawCancels(t *rapid.T, s *scenario) {
@@ -34,7 +45,7 @@ func drawCancels(t *rapid.T, s *scenario) {
 	for range oneOf(t, "named", 0, 0, 1, 4) {
 		row := rapid.IntRange(0, len(s.rows)-1).Draw(t, "cancelled row")
 		// Later than any arrival, so that it is no mistake.
-		x := Fault{Kind: Cancel, Request: int32(row), From: 2000 + oneOf(t, "cancel at", 0.0, 7, 300), To: math.Inf(1)}
+		x := Fault{Kind: Cancel, Request: int32(row), From: 3500 + oneOf(t, "cancel at", 0.0, 7, 300), To: math.Inf(1)}
 		if c.Concurrency == 0 && s.rows[row].SessionID == "" {
 			x.From = (s.rows[row].Timestamp-earliest(s))/c.ArrivalSpeedup + oneOf(t, "cancel after", 0.5, 5, 12.5, 40)
 		}

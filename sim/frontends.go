@@ -61,6 +61,13 @@ func (s *simulation) restartRouters() {
 	s.drainAll()
 }
 
+// hearAll tells all routers of the KV events that are visible now.
+func (s *simulation) hearAll() {
+	for _, g := range s.stages {
+		g.hear(s.now)
+	}
+}
+
 // drainAll looks at the queue of every router.
 func (s *simulation) drainAll() {
 	for _, g := range s.stages {

@@ -149,9 +149,7 @@ func (s *simulation) sumUp(out []Worker, g *stage, pool Pool) {
 	res := s.res
 	for i, w := range g.workers {
 		st := w.Stats(s.now)
-		if pool != PrefillPool {
-			st = s.addGone(i, st)
-		}
+		st = g.extra[i].addGone(st, s.now)
 		out[i] = Worker{
 			Requests: g.extra[i].requests, InputTokens: g.extra[i].input,
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,

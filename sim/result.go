@@ -115,6 +115,11 @@ const (
 	DecodePool
 )
 
+// String names the pool, for people.
+func (p Pool) String() string {
+	return [...]string{"no pool", "the prefill pool", "the decode pool"}[p]
+}
+
 // Worker sums up one worker of a run.
 type Worker struct {
 	Requests      int64

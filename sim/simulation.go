@@ -35,8 +35,7 @@ type simulation struct {
 	faults    []faultEvent // to come, by time
 	leaving   bool         // clients may leave
 	hangups   heap[hangup, *hangup]
-	gone      [][]*engine.Worker // by rank: engines that crashed
-	failed    error              // of a router; ends the run
+	failed    error // of a router; ends the run
 
 	now float64
 	pd  *disagg // the other half where prefill and decode are apart, else nil
@@ -63,8 +62,9 @@ type request struct {
 type workerTotals struct {
 	group           int // of the fleet
 	requests, input int64
-	away            int        // faults that keep it from taking requests
-	leaving         []*request // cancelled ones that it has yet to let go of
+	away            int              // faults that keep it from taking requests
+	leaving         []*request       // cancelled ones that it has yet to let go of
+	gone            []*engine.Worker // engines that crashed
 }
 
 // Run replays the trace under the configuration. It returns an error for a

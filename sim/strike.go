@@ -23,14 +23,14 @@ func (s *simulation) strike() {
 		e := s.faults[0]
 		s.faults = s.faults[1:]
 		due = true
-		s.hear(s.now)
+		s.hearAll()
 		if e.fault.Kind == Cancel {
 			s.cancelNamed(e.fault)
 			continue
 		}
-		for i := range s.workers {
-			if s.workerOf(i) == e.fault.Worker {
-				s.strikeRank(i, &e)
+		for _, g := range s.stages {
+			if g.pool == e.fault.Pool {
+				s.strikeWorker(g, &e)
 			}
 		}
 	}
@@ -39,49 +39,58 @@ func (s *simulation) strike() {
 	}
 }
 
-// strikeRank lets a fault of a rank's worker begin or end.
-func (s *simulation) strikeRank(i int, e *faultEvent) {
-	if e.fault.Kind == Slow {
-		s.pace(i)
-		return
-	}
-	if e.back {
-		s.extra[i].away--
-	} else {
-		s.extra[i].away++
-	}
-	for _, r := range s.fronts {
-		r.SetAbsent(int32(i), s.extra[i].away > 0)
-	}
-	if e.fault.Kind == Crash && !e.back {
-		s.crash(i)
+// strikeWorker lets a fault of a worker begin or end, on all its ranks.
+func (s *simulation) strikeWorker(g *stage, e *faultEvent) {
+	for i := range g.workers {
+		if g.workerOf(i) != e.fault.Worker {
+			continue
+		}
+		if e.fault.Kind == Slow {
+			g.workers[i].SetPace(s.slowness(g, i))
+			s.cut(g, i)
+			continue
+		}
+		if e.back {
+			g.extra[i].away--
+		} else {
+			g.extra[i].away++
+		}
+		for _, r := range g.fronts {
+			r.SetAbsent(int32(i), g.extra[i].away > 0)
+		}
+		switch {
+		case e.fault.Kind != Crash || e.back:
+		case s.pd != nil:
+			s.pd.crash(g, i)
+		default:
+			s.crash(i)
+		}
 	}
 }
 
-// pace sets how long the passes of a rank take from now on.
-func (s *simulation) pace(i int) {
-	w := s.workers[i]
-	w.SetPace(s.cfg.slowness(s.workerOf(i), s.now))
-	s.cut(i)
+// slowness returns how many times as long the passes of a rank take that start
+// now.
+func (s *simulation) slowness(g *stage, i int) float64 {
+	return s.cfg.slowness(g.pool, g.workerOf(i), s.now)
 }
 
 // cut ends a rank's plan with the pass that is under way. Passes that start now
 // have not started yet.
-func (s *simulation) cut(i int) {
-	if s.idle(i) {
+func (s *simulation) cut(g *stage, i int) {
+	if g.idle(i) {
 		return
 	}
-	if end, moved := s.workers[i].Cut(s.now); moved {
-		s.ends[i] = end
+	if end, moved := g.workers[i].Cut(s.now); moved {
+		g.ends[i] = end
 	}
 }
 
 // workerOf returns the worker that a rank belongs to.
-func (s *simulation) workerOf(rank int) int32 {
-	if s.ranks == nil {
+func (f *fleet) workerOf(rank int) int32 {
+	if f.ranks == nil {
 		return int32(rank)
 	}
-	return s.ranks[rank].worker
+	return f.ranks[rank].worker
 }
 
 // crash fails every request of a rank and puts an empty engine in its place.
@@ -107,18 +116,7 @@ func (s *simulation) crash(i int) {
 		waste.add(old.Work(&q.seq))
 		q.seq.Generated = old.GeneratedBy(&q.seq, s.now, true)
 	}
-	old.Idle(s.now)
-	s.retire(i, old)
-	s.ends[i] = math.Inf(1)
-	s.ready[i>>6] &^= 1 << (i & 63)
-	w := s.newWorker(&s.groups[s.extra[i].group], i, s.sampler)
-	w.Events = old.Events.Renew(w.Events)
-	w.SetPace(s.cfg.slowness(s.workerOf(i), s.now))
-	s.workers[i] = w
-	s.extra[i].leaving = s.extra[i].leaving[:0]
-	for _, r := range s.fronts {
-		r.Purge(int32(i))
-	}
+	s.replace(&s.stage, i)
 	for _, q := range lost {
 		if q.gone {
 			s.spare = append(s.spare, q.seq.Tag)
@@ -147,21 +145,27 @@ func (s *simulation) breakOff(q *request, tokens int32) {
 	s.tell(s.now, q.router, &q.req, router.SyncFree)
 }
 
-// retire keeps the totals of an engine that is gone.
-func (s *simulation) retire(i int, w *engine.Worker) {
-	if s.gone == nil {
-		s.gone = make([][]*engine.Worker, len(s.workers))
+// replace puts an empty engine in the place of a rank's, whose totals are kept.
+func (s *simulation) replace(g *stage, i int) {
+	old, x := g.workers[i], &g.extra[i]
+	old.Idle(s.now)
+	x.gone = append(x.gone, old)
+	x.leaving = x.leaving[:0]
+	g.ends[i] = math.Inf(1)
+	g.ready[i>>6] &^= 1 << (i & 63)
+	w := s.newWorker(&g.groups[x.group], i, g.sampler)
+	w.Events = old.Events.Renew(w.Events)
+	w.SetPace(s.slowness(g, i))
+	g.workers[i] = w
+	for _, r := range g.fronts {
+		r.Purge(int32(i))
 	}
-	s.gone[i] = append(s.gone[i], w)
 }
 
 // addGone adds the totals of a rank's earlier engines to those of its last.
-func (s *simulation) addGone(i int, st engine.Stats) engine.Stats {
-	if s.gone == nil {
-		return st
-	}
-	for _, w := range s.gone[i] {
-		o := w.Stats(s.now)
+func (x *workerTotals) addGone(st engine.Stats, now float64) engine.Stats {
+	for _, w := range x.gone {
+		o := w.Stats(now)
 		st.OutputTokens += o.OutputTokens
 		st.PrefillTokens += o.PrefillTokens
 		st.Committed += o.Committed

@@ -41,7 +41,8 @@ func (w *Worker) Halt(now float64) {
 func (w *Worker) Abort(s *Seq, now float64) (done Work, blocks int32) {
 	w.finishPlan()
 	done = w.Work(s)
-	if w.remove(s) {
+	// A prefill worker keeps the blocks of a prompt that it finished.
+	if w.remove(s) || w.Role == Prefill {
 		if w.offload != nil {
 			w.offload.abandon(s)
 		}
@@ -51,8 +52,17 @@ func (w *Worker) Abort(s *Seq, now float64) (done Work, blocks int32) {
 	return done, blocks
 }
 
+// Held returns the blocks that the request holds.
+func (s *Seq) Held() int32 { return s.blocks() }
+
 // remove takes a request out of the queue or the batch.
 func (w *Worker) remove(s *Seq) bool {
+	if w.sg != nil {
+		if i := slices.Index(w.sg.prebuilt, s); i >= 0 {
+			w.sg.prebuilt = slices.Delete(w.sg.prebuilt, i, i+1)
+			return true
+		}
+	}
 	for i := range w.waiting.n {
 		if w.waiting.at(i) == s {
 			w.waiting.remove(i)
