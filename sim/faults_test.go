@@ -187,6 +187,86 @@ func TestCancelInEveryPhase(t *testing.T) {
 	}
 }
 
+// TestCancelBetweenPools: whatever a request waits for when its client leaves,
+// nothing of it stays in either pool, and the other request goes on.
+func TestCancelBetweenPools(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Config)
+		fault  Fault
+		phase  Phase
+		tokens int32
+		waste  Waste
+	}{
+		// The prompt is computed by 100 ms and sent until 200.
+		"in prefill":      {nil, Fault{From: 50}, InPrefill, 0, Waste{640, 0, 10}},
+		"in a queue":      {func(c *Config) { c.Prefill[0].Engine.MaxNumSeqs = 1 }, Fault{Request: 1, From: 50}, InEngine, 0, Waste{}},
+		"in the transfer": {nil, Fault{From: 150}, InHandoff, 0, Waste{640, 0, 20}},
+		// Its tokens come at 210, 220 and 230 ms.
+		"in decode":          {nil, Fault{From: 235}, InDecode, 3, Waste{640, 4, 11}},
+		"in line for blocks": {func(c *Config) { c.Fleet[0].Engine.NumGPUBlocks = 12 }, Fault{Request: 1, From: 150}, InHandoff, 0, Waste{640, 0, 10}},
+		"in the router":      {func(c *Config) { zero := 0.0; c.Router.QueueThreshold = &zero }, Fault{Request: 1, From: 50}, InRouter, 0, Waste{}},
+	} {
+		s := oneWorker(t, 2, 8)
+		s.cfg.Prefill = []Group{s.cfg.Fleet[0]}
+		s.cfg.Prefill[0].Transfer = Transfer{GBPerSecond: 1, BytesPerToken: 156_250}
+		if c.change != nil {
+			c.change(&s.cfg)
+		}
+		c.fault.Kind, c.fault.To = Cancel, math.Inf(1)
+		s.cfg.Faults = []Fault{c.fault}
+		run, r := finished(t, s)
+		q, o := &r.Requests[c.fault.Request], &r.Requests[1-c.fault.Request]
+		if q.Status != Cancelled || q.Terminal != c.fault.From || q.OutputTokens != c.tokens || r.Cancelled.ByPhase[c.phase] != 1 || r.Cancelled.Waste != c.waste {
+			t.Errorf("%s: %+v, %+v", name, *q, r.Cancelled)
+		}
+		if o.Status != Completed || o.OutputTokens != 8 {
+			t.Errorf("%s: the other request %+v", name, *o)
+		}
+		for _, g := range run.stages {
+			if !g.router.Idle() || g.workers[0].Used() != 0 {
+				t.Errorf("%s: load or blocks are left in %v", name, g.pool)
+			}
+		}
+	}
+}
+
+// TestCrashesOfPools: a crash takes what the worker held. Where the KV has left a
+// prefill worker its request goes on.
+func TestCrashesOfPools(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault Fault
+		lost  bool
+	}{
+		"prefill while it computes": {Fault{Pool: PrefillPool, From: 50}, true},
+		"prefill while it sends":    {Fault{Pool: PrefillPool, From: 150}, true},
+		"prefill after that":        {Fault{Pool: PrefillPool, From: 215}, false},
+		"decode before it has any":  {Fault{Pool: DecodePool, From: 50, To: 90}, false},
+		"decode while it receives":  {Fault{Pool: DecodePool, From: 150}, true},
+		"decode while it generates": {Fault{Pool: DecodePool, From: 235}, true},
+	} {
+		s := oneWorker(t, 1, 8)
+		s.cfg.Prefill = []Group{s.cfg.Fleet[0]}
+		s.cfg.Prefill[0].Transfer = Transfer{GBPerSecond: 1, BytesPerToken: 156_250}
+		if c.fault.To == 0 {
+			c.fault.To = math.Inf(1)
+		}
+		s.cfg.Faults = []Fault{c.fault}
+		run, r := finished(t, s)
+		q := &r.Requests[0]
+		if lost := q.Refusal == router.WorkerLost; lost != c.lost || lost != (q.Status == Rejected) || !lost && q.OutputTokens != 8 {
+			t.Errorf("%s: %+v", name, *q)
+		}
+		if lost := r.Crashed.PromptTokens > 0; lost != c.lost {
+			t.Errorf("%s: lost %+v", name, r.Crashed)
+		}
+		for _, g := range run.stages {
+			if !g.router.Idle() || g.workers[0].Used() != 0 {
+				t.Errorf("%s: load or blocks are left in %v", name, g.pool)
+			}
+		}
+	}
+}
+
 // TestCancelledPromptStaysCached: what was computed for a cancelled request
 // serves the next one with the same prompt.
 func TestCancelledPromptStaysCached(t *testing.T) {
@@ -371,15 +451,17 @@ func TestACrashEmptiesTheCache(t *testing.T) {
 }
 
 func TestParseFaults(t *testing.T) {
-	got, err := ParseFaults("crash:2@5000-8000.5, drain:0@20,slow:3x2.5@7-9,cancel:17@30")
+	got, err := ParseFaults("crash:2@5000-8000.5, drain:0@20,slow:3x2.5@7-9,cancel:17@30,drain:prefill:4@1,crash:decode:5@2")
 	if want := []Fault{
 		{Kind: Crash, Worker: 2, From: 5000, To: 8000.5}, {Kind: Drain, From: 20, To: math.Inf(1)},
 		{Kind: Slow, Worker: 3, From: 7, To: 9, Factor: 2.5}, {Kind: Cancel, Request: 17, From: 30, To: math.Inf(1)},
+		{Kind: Drain, Pool: PrefillPool, Worker: 4, From: 1, To: math.Inf(1)}, {Kind: Crash, Pool: DecodePool, Worker: 5, From: 2, To: math.Inf(1)},
 	}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, text := range []string{"", "crash", "crash:1", "crash:@5", "crash:-1@5", "halt:1@5", "crash:1@5-5", "crash:1@x", "crash:1@NaN", "crash:1@5-", "crash:1@1,", "crash:1@1e300",
-		"slow:1@5", "slow:1x@5", "slow:1x0@5", "slow:1x-2@5", "slow:x2@5", "slow:1xNaN@5", "slow:1x1e9@5", "cancel:1@5-6", "cancel:@5", "cancel:1x2@5", "crash:1x2@5"} {
+		"slow:1@5", "slow:1x@5", "slow:1x0@5", "slow:1x-2@5", "slow:x2@5", "slow:1xNaN@5", "slow:1x1e9@5", "cancel:1@5-6", "cancel:@5", "cancel:1x2@5", "crash:1x2@5",
+		"crash:other:1@5", "cancel:prefill:1@5", "crash:prefill:@5", "crash:prefill:decode:1@5"} {
 		if list, err := ParseFaults(text); err == nil {
 			t.Errorf("%q: %v, expected an error", text, list)
 		}
