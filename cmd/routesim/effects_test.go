@@ -45,7 +45,7 @@ func effects() map[string]effect {
 		"router-kv-overlap-score-credit-decay":       {nil, []string{"--router-kv-overlap-score-credit-decay=3"}, false},
 		"router-prefill-load-scale":                  {nil, []string{"--router-prefill-load-scale=0.1"}, false},
 		"router-kv-overlap-score-weight":             {nil, []string{"--router-kv-overlap-score-weight=5"}, false},
-		"router-host-cache-hit-weight":               {[]string{"--num-gpu-blocks=60", "--num-host-blocks=400"}, []string{"--router-host-cache-hit-weight=0"}, false},
+		"router-host-cache-hit-weight":               {[]string{"--num-gpu-blocks=60", "--num-host-blocks=400", "--kv-cache-bytes-per-token=1000"}, []string{"--router-host-cache-hit-weight=0"}, false},
 		"router-decode-active-request-weight":        {nil, []string{"--router-decode-active-request-weight=30"}, false},
 		"router-temperature":                         {nil, []string{"--router-temperature=1"}, false},
 		"router-track-active-blocks":                 {nil, []string{"--no-router-track-active-blocks"}, false},

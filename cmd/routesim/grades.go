@@ -34,6 +34,7 @@ func gradeNote(c *sim.Config) string {
 		{"faults", len(c.Faults) > 0},
 		{"clients that leave", c.Clients.Leave()},
 		{"live routers in pools", c.Disaggregated()},
+		{"conditional disaggregation", c.Disaggregated() && c.Router.MayBypass() != nil},
 	} {
 		if f.on {
 			used = append(used, f.name)

@@ -31,8 +31,12 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 	at := 5.0
 	c.RestartAtMS = &at
 	names := map[string]bool{}
-	for _, mode := range []router.Mode{router.KV, router.DeviceAwareWeighted} {
-		c.Router.Mode = mode
+	l.Conditional = &router.Conditional{}
+	for _, k := range []struct {
+		mode   router.Mode
+		events bool
+	}{{router.KV, false}, {router.KV, true}, {router.DeviceAwareWeighted, false}} {
+		c.Router.Mode, l.KVEvents = k.mode, k.events
 		_, list, _ := strings.Cut(strings.TrimSuffix(gradeNote(&c), "."), ": ")
 		for _, name := range strings.Split(list, ", ") {
 			names[name] = true
@@ -41,8 +45,8 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 12 {
-		t.Errorf("%d features are graded, expected 12: %v", len(names), names)
+	if len(names) != 13 {
+		t.Errorf("%d features are graded, expected 13: %v", len(names), names)
 	}
 	plain := router.DefaultLive()
 	for _, live := range []*router.Live{nil, &plain} {
