@@ -50,7 +50,8 @@ type Run struct {
 	Record           *Record   // nil where none was kept
 }
 
-// Counts says what became of the requests of a trace.
+// Counts says what became of the requests of a trace. Those whose clients left
+// count as unfinished.
 type Counts struct {
 	Requests, Completed, Rejected, Unfinished int64
 }
@@ -79,7 +80,7 @@ func RunOf(s *reports.Summary) Run {
 	d := &s.Routesim
 	run := Run{
 		Seed: d.Seed, Decisions: d.DecisionDigest, Times: d.TokenTimeDigest,
-		Counts: Counts{Requests: int64(d.Trace.Rows), Completed: s.Completed, Rejected: d.Rejected, Unfinished: d.Unfinished},
+		Counts: Counts{Requests: int64(d.Trace.Rows), Completed: s.Completed, Rejected: d.Rejected, Unfinished: d.Unfinished + d.Cancelled},
 	}
 	for _, m := range sweepdata.Metrics() {
 		run.Values = append(run.Values, m.Of(s))
