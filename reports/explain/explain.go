@@ -67,7 +67,8 @@ type Decision struct {
 	RequestID    string         `json:"request_id"`
 	Stage        Stage          `json:"stage,omitempty"`
 	Decider      string         `json:"decided_by"` // policy default, or another, or the mode
-	Frontend     int            `json:"frontend"`
+	Frontend     *int           `json:"frontend,omitempty"` // nil where there is one
+	ArrivedMS    reports.Number `json:"arrived_at_ms"`      // of the request, at its frontend
 	AtMS         reports.Number `json:"dispatched_at_ms"`
 	InputTokens  int32          `json:"input_tokens"`
 	OutputTokens int32          `json:"output_tokens"`
@@ -249,9 +250,12 @@ func (b *Base) decision(c Choice, a *account) Decision {
 	q, kept := &b.Result.Requests[c.Row], b.kept(c)
 	d := Decision{
 		Row: int(c.Row), Line: int(b.Trace.Line(int(c.Row))), RequestID: b.Trace.RequestID(int(c.Row)), Stage: stage(c.Pool),
-		Decider: a.Decider, Frontend: a.frontend, AtMS: reports.Number(a.AtMS),
+		Decider: a.Decider, ArrivedMS: reports.Number(q.Arrival), AtMS: reports.Number(a.AtMS),
 		InputTokens: q.InputTokens, OutputTokens: b.Trace.OutputTokens(int(c.Row)), Worker: a.Chosen, Tied: kept.Tied,
 		RegretBlocks: kept.BestHeld - kept.ChosenHeld, CostRegret: reports.Number(kept.Cost - kept.MinCost),
+	}
+	if b.Config.Frontends > 1 {
+		d.Frontend = &a.frontend
 	}
 	if a.Chosen < 0 {
 		d.Refusal = a.Refusal.String()

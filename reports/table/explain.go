@@ -143,8 +143,11 @@ func (p *page) consequences(d *explain.Decision) {
 // howGood says in words what decided, and how good the choice was.
 func howGood(d *explain.Decision) string {
 	parts := []string{"decided by " + d.Decider}
-	if d.Frontend > 0 {
-		parts[0] += fmt.Sprintf(" of frontend %d", d.Frontend)
+	if d.Frontend != nil {
+		parts[0] += fmt.Sprintf(" of frontend %d", *d.Frontend)
+	}
+	if wait := float64(d.AtMS - d.ArrivedMS); wait > 0 && d.Stage != explain.Decode {
+		parts[0] += fmt.Sprintf(", %s ms after the arrival", format.Fixed(wait, 3))
 	}
 	if d.Worker < 0 {
 		return strings.Join(append(parts, d.Refusal), "; ")
