@@ -29,9 +29,12 @@ type Details struct {
 	Rejected        int64      `json:"rejected_requests"`
 	Cancelled       int64      `json:"cancelled_requests,omitempty"`
 	Unfinished      int64      `json:"unfinished_requests"`
-	Stopped         bool       `json:"stopped_early"`
-	Preemptions     int64      `json:"preemptions"`
-	Evictions       int64      `json:"evicted_blocks"`
+	// Cancellations and Crashes say what was lost; nil for nothing.
+	Cancellations *Losses `json:"cancellations,omitempty"`
+	Crashes       *Losses `json:"crashes,omitempty"`
+	Stopped       bool    `json:"stopped_early"`
+	Preemptions   int64   `json:"preemptions"`
+	Evictions     int64   `json:"evicted_blocks"`
 	// HostTier sums up the workers' host tiers; nil where no worker has any.
 	HostTier  *TierFigures `json:"host_tier,omitempty"`
 	QueuePeak int          `json:"router_queue_peak_requests"`
@@ -232,6 +235,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 			d.Cancelled++
 		}
 	}
+	d.Cancellations, d.Crashes = cancellations(r), crashes(r)
 	d.Unfinished = s.Requests - s.Completed - d.Rejected - d.Cancelled
 	for i := range r.Workers {
 		d.Preemptions += r.Workers[i].Preemptions
