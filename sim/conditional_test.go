@@ -408,3 +408,53 @@ func TestDecodeRouterKnowsTheTruth(t *testing.T) {
 		t.Errorf("%d blocks held, %d evicted, expected some", held, evicted)
 	}
 }
+
+// TestDecodeStageAloneIsAFleet: where no prefill worker takes requests the decode
+// workers are a fleet like any other, behind a router that goes by active blocks
+// alone: the same requests go to the same workers and get the same tokens at the
+// same times.
+func TestDecodeStageAloneIsAFleet(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawScenario(t)
+		drawOtherEngine(t, s)
+		l := router.DefaultLive()
+		p := &s.cfg.Router
+		p.Live, p.Mode = &l, oneOf(t, "mode", router.KV, router.KV, router.RoundRobin, router.Random, router.LeastLoaded)
+		p.OverlapScoreCredit, p.TrackPrefillTokens, p.AssumeKVReuse, p.QueueThreshold = 0, false, false, nil
+		s.cfg.Force, s.cfg.MaxSimTimeMS, s.cfg.Concurrency, s.cfg.ArrivalSpeedup, s.opts.Delta = nil, nil, 0, 1, false
+		for i := range s.rows { // no arrival at the end of a pass, where the order of events differs
+			s.rows[i].SessionID, s.rows[i].Delay = "", nil
+			s.rows[i].Timestamp = float64(i)*3.7 + math.Sqrt(float64(i))
+		}
+		alone, err := s.run(t, func(c *Config) { c.Plain = true })
+		if err != nil {
+			return
+		}
+		s.cfg.Prefill = s.cfg.Fleet[:1]
+		run, err := newSimulation(s.trace(t), &s.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range run.pd.prefill.workers {
+			run.pd.prefill.router.SetAbsent(int32(i), true)
+		}
+		if err := run.run(context.Background()); err != nil {
+			return
+		}
+		res := run.finish()
+		if slices.ContainsFunc(res.Requests, func(r Request) bool { return r.Status != Completed }) {
+			return // a fleet's worker refuses what it can never hold in a pass of its own
+		}
+		compared++
+		for i := range res.Requests {
+			a, b := &alone.Requests[i], &res.Requests[i]
+			if a.Worker != b.Worker || a.FirstAdmit != b.FirstAdmit || a.TokenHash != b.TokenHash || a.FirstReused != b.FirstReused || a.Admissions != b.Admissions || a.Terminal != b.Terminal {
+				t.Fatalf("request %d of the fleet: %+v\nof the decode stage: %+v", i, *a, *b)
+			}
+		}
+	})
+	if compared == 0 {
+		t.Error("no run was compared")
+	}
+}
