@@ -15,6 +15,7 @@ type hostCache struct {
 	entries  map[uint32]*hostBlock
 	lru      hostBlock // ring: lru.next is the least recently used
 	idle     int       // blocks in the ring
+	mark     int64     // of the blocks that stay for the write being made
 }
 
 // hostBlock is a block of a tier.
@@ -22,6 +23,7 @@ type hostBlock struct {
 	block      uint32
 	writing    bool
 	readers    int32
+	mark       int64
 	prev, next *hostBlock // LRU neighbours, nil while pinned
 }
 
@@ -31,15 +33,17 @@ func newHostCache(capacity int32, hash func(uint32) uint64) *hostCache {
 	return c
 }
 
-// leading returns how many of the leading blocks can be read.
-func (c *hostCache) leading(blocks []uint32) (n int) {
+// leading returns how many of the leading blocks can be read, and whether the
+// next one is still being written.
+func (c *hostCache) leading(blocks []uint32) (n int, writing bool) {
 	for n < len(blocks) {
-		if b := c.entries[blocks[n]]; b == nil || b.writing {
-			break
+		b := c.entries[blocks[n]]
+		if b == nil || b.writing {
+			return n, b != nil
 		}
 		n++
 	}
-	return n
+	return n, false
 }
 
 // anyRead reports whether one of the blocks is being read.
@@ -72,8 +76,14 @@ func (c *hostCache) absent(blocks []uint32) (list []uint32) {
 // returns the blocks that went.
 func (c *hostCache) write(blocks, beside []uint32) (evicted []uint32, ok bool) {
 	excess := len(c.entries) + len(blocks) - c.capacity
+	c.mark++
+	for _, b := range beside {
+		if e := c.entries[b]; e != nil {
+			e.mark = c.mark
+		}
+	}
 	for b := c.lru.next; b != &c.lru && len(evicted) < excess; b = b.next {
-		if !slices.Contains(beside, b.block) {
+		if b.mark != c.mark {
 			evicted = append(evicted, b.block)
 		}
 	}

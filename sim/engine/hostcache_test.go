@@ -67,7 +67,7 @@ func TestHostCacheAgainstAList(t *testing.T) {
 					writes = writes[1:]
 				}
 			case 2:
-				n := c.leading(blocks)
+				n, _ := c.leading(blocks)
 				for _, b := range blocks[:n] {
 					if gone(b) {
 						t.Fatalf("%d of %v can be read, but %d is gone", n, blocks, b)

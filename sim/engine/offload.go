@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // HostOffload are the settings of vLLM's native offload of KV blocks to host
@@ -68,7 +69,9 @@ type offload struct {
 	stores     []*store // under way, in the order of their ends
 	loads      []*load  // under way or waiting for stores, in the order of their ends
 	taker      *Seq     // the request that device memory is being taken for
+	overtaken  []*Seq   // that wait, in the order in which they were first overtaken
 	begun      int      // loads that the pass being decided began
+	soiled     []hold   // copies that it makes in memory that it waits for
 	flush      float64  // ms, when the stores of those that it preempted end
 	stats      TierStats
 }
@@ -120,54 +123,79 @@ func newOffload(p *Params, hash func(uint32) uint64) *offload {
 	}
 }
 
-// admitOffload is admit of a worker with a host tier. Requests whose blocks have
-// arrived come before the others.
+// admitOffload is admit of a worker with a host tier. Requests that were ever
+// overtaken come first, in the order in which they were.
 func (w *Worker) admitOffload(now float64) {
-	if w.admitFrom(now, arrivedHere) {
-		w.admitFrom(now, atHome)
+	o := w.offload
+	for i := 0; i < len(o.overtaken); {
+		s := o.overtaken[i]
+		switch w.tryAdmit(s, now) {
+		case shut:
+			return
+		case admitted:
+			o.overtaken = slices.Delete(o.overtaken, i, i+1)
+			s.overtaken = false
+			if w.victims > 0 {
+				return
+			}
+		case overtaken:
+			i++
+		}
+	}
+	for at := 0; at < w.waiting.n; {
+		s := w.waiting.at(at)
+		if s.overtaken {
+			at++
+			continue
+		}
+		switch w.tryAdmit(s, now) {
+		case shut:
+			return
+		case admitted:
+			if w.victims > 0 {
+				return
+			}
+		case overtaken:
+			s.overtaken = true
+			o.overtaken = append(o.overtaken, s)
+			at++
+		}
 	}
 }
 
-// admitFrom admits requests in the given state while they fit, in order of the
-// queue. It reports whether any more may be admitted in this pass.
-func (w *Worker) admitFrom(now float64, state loading) bool {
-	for at := 0; at < w.waiting.n; {
-		s := w.waiting.at(at)
-		switch {
-		case s.loading != state:
-			at++
-			continue
-		case int32(len(w.running)) >= w.MaxNumSeqs:
-			return false
-		case state == atHome && w.neverFits(s):
-			w.waiting.remove(at)
-			w.refused = append(w.refused, s)
-			continue
-		case w.budget == 0:
-			return false
-		}
-		cached, hits, verdict := w.gateOffload(s, now)
-		if verdict == overtaken {
-			at++
-			continue
-		}
-		if verdict == shut || w.schedule(s, cached, hits) != done {
-			return false
-		}
-		w.waiting.remove(at + w.victims)
-		w.running = append(w.running, s)
-		if state == arrivedHere {
-			s.loading, cached = atHome, s.restored
-			if s.Admissions == 0 {
-				s.HostReused = cached - min(cached, s.onDevice*w.BlockSize)
-			}
-		}
-		w.noteAdmission(s, now, cached)
-		if w.victims > 0 {
-			return false
+// tryAdmit takes a request from the queue if it fits, or refuses it, which counts
+// as admitted.
+func (w *Worker) tryAdmit(s *Seq, now float64) verdict {
+	here := s.loading == arrivedHere
+	switch {
+	case s.loading == onTheWay:
+		return overtaken
+	case int32(len(w.running)) >= w.MaxNumSeqs:
+		return shut
+	case !here && w.neverFits(s):
+		w.remove(s)
+		w.refused = append(w.refused, s)
+		return admitted
+	case w.budget == 0:
+		return shut
+	}
+	cached, hits, v := w.gateOffload(s, now)
+	if v != admitted {
+		return v
+	}
+	if w.schedule(s, cached, hits) != done {
+		return shut
+	}
+	w.remove(s)
+	w.running = append(w.running, s)
+	if here {
+		s.loading, cached = atHome, s.restored
+		if s.Admissions == 0 {
+			s.HostReused = cached - min(cached, s.onDevice*w.BlockSize)
 		}
 	}
-	return true
+	w.noteAdmission(s, now, cached)
+	return admitted
 }
 
 // verdict is what becomes of the request at the head of the queue.
@@ -193,8 +221,9 @@ func (w *Worker) gateOffload(s *Seq, now float64) (cached int32, hits []hold, v 
 	found, inUse := w.find(s)
 	o.cache.touch(s.Blocks[:known])
 	onHost := s.Blocks[found:known]
-	onHost = onHost[:o.cache.leading(onHost)]
-	if len(onHost) > 0 && o.cache.anyRead(onHost) {
+	n, writing := o.cache.leading(onHost)
+	onHost = onHost[:n]
+	if writing || o.cache.anyRead(onHost) {
 		return 0, nil, overtaken
 	}
 	cached, ok := w.room(s, found, inUse)
@@ -240,13 +269,15 @@ func (w *Worker) transfers(now float64) (start float64) {
 		l.end = o.h2d.submit(max(now, l.seq.waits), float64(float64(len(l.blocks))*o.blockBytes))
 	}
 	start = max(start, o.flush)
+	o.soiled = o.soiled[:0]
 	for _, s := range w.running {
-		if s.pass != w.passNo {
-			continue
-		}
-		if s.waits > now {
+		if s.pass == w.passNo && s.waits > now {
 			start = max(start, s.waits)
-		} else {
+			o.soiled = append(o.soiled, s.copiesOf(s.Blocks[min(s.fresh, s.sealed):s.sealed])...)
+		}
+	}
+	for _, s := range w.running {
+		if s.pass == w.passNo {
 			w.planStore(s)
 		}
 	}
@@ -256,10 +287,12 @@ func (w *Worker) transfers(now float64) (start float64) {
 
 // planStore has the prompt blocks of a request that are complete and not in the
 // host tier copied there when the pass ends. What is generated stays where it is.
+// Where the memory of one of the blocks had to be waited for, the next pass looks
+// at them again.
 func (w *Worker) planStore(s *Seq) {
 	o := w.offload
 	n := min(s.sealed, s.Prompt/w.BlockSize)
-	if n <= s.offloaded {
+	if n <= s.offloaded || len(o.soiled) > 0 && meet(s.copiesOf(s.Blocks[s.offloaded:n]), o.soiled) {
 		return
 	}
 	blocks := o.cache.absent(s.Blocks[s.offloaded:n])
@@ -276,6 +309,13 @@ func (w *Worker) planStore(s *Seq) {
 	w.Events.addTier(evicted, false, OnHost)
 	o.cache.touch(s.Blocks[:n])
 	o.planned = append(o.planned, &store{row: s.Row, blocks: blocks, copies: s.copiesOf(blocks)})
+}
+
+// meet reports whether two lists of claims have a copy in common.
+func meet(a, b []hold) bool {
+	return slices.ContainsFunc(a, func(x hold) bool {
+		return slices.ContainsFunc(b, func(y hold) bool { return x.extent == y.extent && x.mask&y.mask != 0 })
+	})
 }
 
 // copiesOf returns the request's device copies of some of its blocks.
@@ -319,7 +359,7 @@ func (o *offload) evicting(x int32, gone uint64) {
 		for i := range j.copies {
 			if h := &j.copies[i]; h.extent == x && h.mask&gone != 0 {
 				h.mask &^= gone
-				o.taker.waits = max(o.taker.waits, j.end)
+				o.taker.waits, o.taker.fresh = max(o.taker.waits, j.end), o.taker.blocks()
 			}
 		}
 	}
@@ -417,8 +457,9 @@ func (s *TierStats) Add(t TierStats) {
 	s.WaitMS += t.WaitMS
 }
 
-// abandon takes a request's load back before it has ended.
+// abandon forgets a request that leaves the queue, and takes its load back.
 func (o *offload) abandon(s *Seq) {
+	o.overtaken = slices.DeleteFunc(o.overtaken, func(q *Seq) bool { return q == s })
 	for i, l := range o.loads {
 		if l.seq == s {
 			o.cache.done(l.blocks)
@@ -444,5 +485,6 @@ func (w *Worker) HostHeld(blocks []uint32, found int32) int32 {
 	if w.offload == nil {
 		return 0
 	}
-	return int32(w.offload.cache.leading(blocks[found:]))
+	n, _ := w.offload.cache.leading(blocks[found:])
+	return int32(n)
 }

@@ -25,10 +25,12 @@ type Seq struct {
 	// the device before a load, the tokens that it is scheduled with after one, and
 	// its leading blocks that were looked at for offload.
 	loading   loading
+	overtaken bool // at least once since it was enqueued
 	onDevice  int32
 	restored  int32
 	offloaded int32
 	waits     float64 // ms, the end of the stores that its memory waited for last
+	fresh     int32   // the first block that was given such memory
 
 	// Disaggregated serving: the worker's count of submissions when the request
 	// came, whether its prompt's KV came from elsewhere and it has not run yet, and
