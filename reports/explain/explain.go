@@ -192,7 +192,7 @@ func (b *Base) Decisions(ctx context.Context, wanted []Choice, parallel int, beg
 	if err != nil {
 		return nil, err
 	}
-	var list []Decision
+	list := []Decision{}
 	var jobs []job
 	for _, c := range wanted {
 		a, ok := accounts[c]

@@ -16,6 +16,9 @@ import (
 // chosen, with what was compared and what the alternative would have meant.
 func Explain(w io.Writer, list []explain.Decision, o Options) error {
 	p := page{o: o}
+	if len(list) == 0 {
+		p.line("No decision had any regret: the chosen worker always held the most of the prompt, at the least cost.")
+	}
 	for i := range list {
 		if i > 0 {
 			p.line("")
