@@ -13,8 +13,8 @@ func blindMutants() []mutant {
 			"the prefill load booked at admission is the prompt less what the chosen worker holds; the mutant takes off what the best worker holds",
 			[]edit{{
 				"sim/router/router.go",
-				"cached := int64(q.overlap[w]) * int64(r.blockSize)",
-				"cached := r.bestCached(q)",
+				"min(r.cachedOf(q, int(w)), int64(q.ISL))",
+				"r.bestCached(q)",
 			}},
 			"queue",
 		},

@@ -45,7 +45,7 @@ func routerMutants() []mutant {
 		{"priority-as-tier", "A priority counts as seconds of earlier arrival under fcfs; the mutant lets it beat any wait.",
 			[]edit{{queue, "return jump - arrival", "return 1e6*jump - arrival"}}, "queue"},
 		{"overlap-looked-up-again", "A request that waited keeps the overlaps of its arrival; the mutant looks them up again.",
-			[]edit{{router, "forced int32) Choice { return r.admit(q, forced) }", "forced int32) Choice { r.lookup(q); return r.admit(q, forced) }"}}, "queue"},
+			[]edit{{router, "\treturn r.admit(q, forced)\n", "\tr.lookup(q)\n\treturn r.admit(q, forced)\n"}}, "queue"},
 	}
 }
 
@@ -63,15 +63,15 @@ func loadMutants() []mutant {
 		{"prefill-kept-to-the-end", "The first token releases a prompt's prefill load; the mutant waits for the last.",
 			[]edit{{router, "if !r.knows(&q.booking) {", "if r.knows(&q.booking) {"}}, "defaults"},
 		{"prefill-never-booked", "Prefill load is held until the first token; the mutant releases it at dispatch.",
-			[]edit{{router, "b.prefill = q.ISL - int32(min(cached, int64(q.ISL)))", "b.prefill = 0 * int32(cached)"}}, "defaults"},
+			[]edit{{router, "b.prefill = q.ISL - int32(min(r.cachedOf(q, int(w)), int64(q.ISL)))", "b.prefill = 0"}}, "defaults"},
 		{"whole-prompt-booked", "Only uncached prompt tokens are booked as load; the mutant books the prompt.",
-			[]edit{{router, "b.prefill = q.ISL - int32(min(cached, int64(q.ISL)))", "b.prefill = q.ISL + 0*int32(cached)"}}, "defaults"},
+			[]edit{{router, "b.prefill = q.ISL - int32(min(r.cachedOf(q, int(w)), int64(q.ISL)))", "b.prefill = q.ISL"}}, "defaults"},
 		{"blocks-never-freed", "The end of a request frees its blocks in the account; the mutant keeps them.",
 			[]edit{{active, "s.blocks -= int64(len(blocks) - s.shared(blocks, i))", "_ = s.shared(blocks, i)"}}, "defaults"},
 		{"requests-never-freed", "The end of a request takes it off the number of active ones; the mutant keeps counting it.",
 			[]edit{{loads, "l.requests[w]--", "l.requests[w] += 0"}}, "temperature"},
 		{"stale-index", "Removed blocks leave the router's index; the mutant keeps them.",
-			[]edit{{cache, "r.belief.events.Clear(target, e.Block, e.Count)", "_ = e.Count"}}, "small-cache"},
+			[]edit{{cache, "b.events.Clear(target, e.Block, e.Count)", "_ = e.Count"}}, "small-cache"},
 	}
 }
 
