@@ -425,7 +425,7 @@ func TestDecodeStageAloneIsAFleet(t *testing.T) {
 		s.cfg.Force, s.cfg.MaxSimTimeMS, s.cfg.Concurrency, s.cfg.ArrivalSpeedup, s.opts.Delta = nil, nil, 0, 1, false
 		for i := range s.rows { // no arrival at the end of a pass, where the order of events differs
 			s.rows[i].SessionID, s.rows[i].Delay = "", nil
-			s.rows[i].Timestamp = float64(i)*3.7 + math.Sqrt(float64(i))
+			s.rows[i].Timestamp = float64(i)*3.7 + math.Sqrt(float64(i)+2.0/7) // irrational
 		}
 		alone, err := s.run(t, func(c *Config) { c.Plain = true })
 		if err != nil {
