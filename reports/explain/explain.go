@@ -66,7 +66,7 @@ type Decision struct {
 	Line         int            `json:"line"` // of the trace file
 	RequestID    string         `json:"request_id"`
 	Stage        Stage          `json:"stage,omitempty"`
-	Decider      string         `json:"decided_by"` // policy default, or another, or the mode
+	Decider      string         `json:"decided_by"`         // policy default, or another, or the mode
 	Frontend     *int           `json:"frontend,omitempty"` // nil where there is one
 	ArrivedMS    reports.Number `json:"arrived_at_ms"`      // of the request, at its frontend
 	AtMS         reports.Number `json:"dispatched_at_ms"`
@@ -218,10 +218,16 @@ func (b *Base) Decisions(ctx context.Context, wanted []Choice, parallel int, beg
 
 // undecided says why nobody decided about a row.
 func (b *Base) undecided(row int32) error {
-	if q := &b.Result.Requests[row]; q.Refusal != router.Accepted {
-		return fmt.Errorf("request: row %d was turned away (%v) before any worker was considered, expected one that was routed", row, q.Refusal)
+	q, what := &b.Result.Requests[row], "still waited in its router when the run ended"
+	switch {
+	case q.Refusal != router.Accepted:
+		what = fmt.Sprintf("was turned away (%v) before any worker was considered", q.Refusal)
+	case q.Status == sim.Cancelled:
+		what = "was cancelled before any worker was considered"
+	case math.IsNaN(q.Arrival):
+		what = "never arrived"
 	}
-	return fmt.Errorf("request: row %d never reached a router, expected one that did", row)
+	return fmt.Errorf("request: row %d %s, expected one that was routed", row, what)
 }
 
 // account is what a router told of a decision.

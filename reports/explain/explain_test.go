@@ -232,6 +232,44 @@ func TestReasons(t *testing.T) {
 	}
 }
 
+// TestUndecided: the reason for which nobody decided about a request is told.
+func TestUndecided(t *testing.T) {
+	for want, change := range map[string]func(*sim.Config, *router.Live){
+		"turned away (queue full)": func(c *sim.Config, _ *router.Live) {
+			one, busy := int64(1), int64(0)
+			c.Router.Classes = &router.Profile{DefaultFamily: "f", Buckets: []router.Bucket{{Name: "b"}},
+				Classes: []router.Class{{Name: "c", Family: "f", Bucket: "b", Quantum: 1, BusyTokens: &busy, RequestLimit: &one}}}
+		},
+		"was cancelled": func(c *sim.Config, _ *router.Live) {
+			x := 0.0
+			c.Router.QueueThreshold = &x
+			c.Clients.CancelRate, c.Clients.CancelAfterMS = 1, 5
+		},
+		"still waited": func(c *sim.Config, _ *router.Live) {
+			x, end := 0.0, 5.0
+			c.Router.QueueThreshold, c.MaxSimTimeMS = &x, &end
+		},
+		"never arrived": func(c *sim.Config, _ *router.Live) { end := 950.0; c.MaxSimTimeMS = &end },
+	} {
+		b := base(t, func(c *sim.Config) {
+			l := router.DefaultLive()
+			c.Router.Live = &l
+			change(c, &l)
+		})
+		found := false
+		for row := range int32(60) {
+			_, err := b.Decisions(context.Background(), []Choice{{row, sim.Aggregated}}, 1, nil)
+			found = found || err != nil && strings.Contains(err.Error(), want)
+			if err != nil && !strings.HasSuffix(err.Error(), ", expected one that was routed") {
+				t.Errorf("row %d: %v", row, err)
+			}
+		}
+		if !found {
+			t.Errorf("no request %s", want)
+		}
+	}
+}
+
 // TestFilterReason: a policy's filter is named.
 func TestFilterReason(t *testing.T) {
 	b := base(t, func(c *sim.Config) {
