@@ -32,9 +32,9 @@ test:
 	@echo "draws (make properties), fuzzing (make fuzz), the report in a browser (make browser),"
 	@echo "the gate against mutants (make gate-quick), coverage of the command's scripts."
 
-# Property tests with twice the usual number of draws.
+# Property tests with five times the usual number of draws.
 properties:
-	sh testdata/tools/properties.sh 200
+	sh testdata/tools/properties.sh 500
 
 # The race detector needs a C compiler. Under it tests leave out what takes
 # minutes there and has no goroutines; property tests make fewer draws.
