@@ -68,6 +68,9 @@ func drawLiveRouter(t *rapid.T, p *router.Params) {
 	case "lru":
 		l.KVEvents, l.ApproximateLRU = false, true
 	}
+	if chance(t, "shared cache", 20) {
+		l.SharedCache, l.SharedBlocks = true, rapid.Int32Range(0, 60).Draw(t, "shared blocks")
+	}
 	l.TrackOutputBlocks = p.TrackActiveBlocks && chance(t, "outputs", 40)
 	l.ExpirySecs = oneOf(t, "expiry", 300, 0, 0.05, 0.3)
 	l.OverlapRefreshSecs = oneOf(t, "refresh", 10, 0, 0.01)
@@ -105,6 +108,7 @@ func TestLiveRunsEndClean(t *testing.T) {
 		s := drawScenario(t)
 		drawOtherEngine(t, s)
 		drawLive(t, &s.cfg)
+		drawHost(t, s)
 		drawCancels(t, s)
 		plain, plainErr := s.run(t, func(c *Config) { c.Plain = true })
 		fast, err := s.run(t, nil)

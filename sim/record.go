@@ -155,7 +155,7 @@ func (s *simulation) sumUp(out []Worker, g *stage, pool Pool) {
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
 			BusyMS: st.BusyMS, Passes: st.Passes, OutOfRange: st.OutOfRange,
 			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,
-			Evictions: st.Evictions, Preemptions: st.Preemptions, Host: w.TierStats(),
+			Evictions: st.Evictions, Preemptions: st.Preemptions, Host: st.Host,
 		}
 		if s.now > 0 {
 			out[i].MeanBlocks = st.BlockMS / s.now

@@ -175,6 +175,7 @@ func (x *workerTotals) addGone(st engine.Stats, now float64) engine.Stats {
 		st.Evictions += o.Evictions
 		st.BusyMS += o.BusyMS
 		st.BlockMS += o.BlockMS
+		st.Host.Add(o.Host)
 		st.PeakBlocks = max(st.PeakBlocks, o.PeakBlocks)
 		st.PeakRunning = max(st.PeakRunning, o.PeakRunning)
 		st.PeakWaiting = max(st.PeakWaiting, o.PeakWaiting)

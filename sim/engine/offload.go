@@ -440,14 +440,6 @@ func (w *Worker) promised(s *Seq) (n int32) {
 	return n
 }
 
-// TierStats returns the totals of the worker's host tier up to now.
-func (w *Worker) TierStats() TierStats {
-	if w.offload == nil {
-		return TierStats{}
-	}
-	return w.offload.stats
-}
-
 // Add adds the totals of another tier.
 func (s *TierStats) Add(t TierStats) {
 	s.Loads, s.LoadedBlocks = s.Loads+t.Loads, s.LoadedBlocks+t.LoadedBlocks

@@ -43,6 +43,7 @@ type Stats struct {
 	BlockMS       float64 // active blocks times ms
 	PeakRunning   int32
 	PeakWaiting   int32
+	Host          TierStats
 }
 
 // Options are what a worker needs besides its engine settings.
@@ -224,6 +225,9 @@ func (w *Worker) Stats(now float64) Stats {
 	}
 	if w.busySince >= 0 {
 		s.BusyMS += now - w.busySince
+	}
+	if w.offload != nil {
+		s.Host = w.offload.stats
 	}
 	return s
 }
