@@ -27,6 +27,9 @@ func checkExplained(t *testing.T, file, trace string) {
 // each decides otherwise than the base, or than the pools of the base, says so if its router is live, and
 // stands on the folder's page with its grade.
 func TestRouterScenarios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: runs every scenario one by one")
+	}
 	t.Chdir(filepath.Join(root, "testdata", "router"))
 	page, err := os.ReadFile("README.md")
 	if err != nil {

@@ -140,6 +140,9 @@ func TestSweepShardCount(t *testing.T) {
 // TestSweepFromLacksSetting: every setting must be in sweep.yaml, as one that is
 // not would silently be another version's default.
 func TestSweepFromLacksSetting(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: sweeps once per setting")
+	}
 	dir := filepath.Join(t.TempDir(), "out")
 	smallSweep(t, dir, "--vary=router-temperature=0,1")
 	text, err := os.ReadFile(filepath.Join(dir, sweepdata.ConfigFile))

@@ -18,6 +18,9 @@ import (
 // TestSweepOfPools sweeps pools of which either is the larger, and looks for a
 // strip of every worker in the report and the figures.
 func TestSweepOfPools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: makes sweeps with all their figures")
+	}
 	trace := writeSweepTrace(t, 120)
 	for _, k := range []struct {
 		prefill, decode string

@@ -17,6 +17,9 @@ func syntheticArgs(more ...string) []string {
 // TestSyntheticLoadOnTheCommandLine: a load is made in the place of a trace,
 // and a saved run or sweep makes the same one again.
 func TestSyntheticLoadOnTheCommandLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("in short mode: makes sweeps with all their figures")
+	}
 	dir := t.TempDir()
 	do := func(args ...string) string {
 		t.Helper()
