@@ -22,7 +22,7 @@ type candidate struct {
 	target        int32
 }
 
-// cost is Dynamo's default cost function (dynamo-default-cost-fn of 1.6.1):
+// cost sets t by Dynamo's default cost function (dynamo-default-cost-fn of 1.6.1):
 //
 //	cost = scale * max(0, (A + max(ISL, cached))/block - credit) + (B + X) + weight * N
 //
@@ -31,11 +31,11 @@ type candidate struct {
 // blocks, through the credit, which so may eat into the backlog as well. Only
 // the sum is floored at 0. Every operation is one binary64 operation, in this
 // order. Blocks on a worker's host or disk that continue its cached ones add
-// their weights to the credit. A live frontend without prefill tokens has another form, in which the
-// credit comes off the decode term:
+// their weights to the credit. A live frontend without prefill tokens has
+// another form, in which the credit comes off the decode term:
 //
 //	cost = max(0, (B + X) - credit) + weight * N
-func (r *Router) cost(q *query, c candidate) Terms {
+func (r *Router) cost(q *query, c *candidate, t *Terms) {
 	p := &r.Params
 	visible := p.OverlapScoreCredit != 0 // at credit 0 the policy does not see the cache
 	credit, cached := 0.0, int64(0)
@@ -53,7 +53,7 @@ func (r *Router) cost(q *query, c candidate) Terms {
 	}
 	adjusted := max(0, raw/float64(r.blockSize)-credit)
 
-	t := Terms{
+	*t = Terms{
 		Prefill: float64(p.PrefillLoadScale * adjusted),
 		Credit:  credit,
 		Decode:  float64(c.activeBlocks + c.newBlocks),
@@ -64,14 +64,13 @@ func (r *Router) cost(q *query, c candidate) Terms {
 		t.Prefill, t.Decode = 0, max(0, t.Decode-credit)
 	}
 	t.Cost = (t.Prefill + t.Decode) + t.Request
-	return t
 }
 
 // fade is the factor by which the credit decays on a worker whose prefill
 // backlog exceeds the least loaded one's:
 //
 //	1 / (1 + decay * ((A - Amin)/block / request blocks))
-func (r *Router) fade(q *query, c candidate) float64 {
+func (r *Router) fade(q *query, c *candidate) float64 {
 	decay := r.Params.OverlapScoreCreditDecay
 	if !r.Params.TrackPrefillTokens || decay == 0 {
 		return 1

@@ -10,7 +10,7 @@ import (
 // one token, so that numbers read as blocks.
 func costAt(p Params, isl int32, least int64, c candidate) Terms {
 	r := &Router{Params: p, blockSize: 1, leastPrefill: least}
-	return r.cost(&query{isl: isl}, c)
+	return costOf(r, &query{isl: isl}, c)
 }
 
 // TestCreditAboveOne checks that surplus credit eats into the backlog but not
@@ -102,13 +102,13 @@ func TestSpecialSettings(t *testing.T) {
 func TestOverlapBeyondPrompt(t *testing.T) {
 	p := DefaultParams()
 	r := &Router{Params: p, blockSize: 16}
-	got := r.cost(&query{isl: 40}, candidate{overlap: 3})
+	got := costOf(r, &query{isl: 40}, candidate{overlap: 3})
 	if got.Prefill != 0 || got.Credit != 3 {
 		t.Errorf("%+v, expected nothing left to compute", got)
 	}
 	// What is not seen cannot lengthen the prompt.
 	r.OverlapScoreCredit = 0
-	if got := r.cost(&query{isl: 40}, candidate{overlap: 3}); got.Prefill != 2.5 {
+	if got := costOf(r, &query{isl: 40}, candidate{overlap: 3}); got.Prefill != 2.5 {
 		t.Errorf("%+v at credit 0, expected the prompt's 2.5 blocks", got)
 	}
 }
@@ -174,4 +174,9 @@ func TestValidateNamesTheSetting(t *testing.T) {
 			t.Errorf("%s = 1.5: %v", name, err)
 		}
 	}
+}
+
+func costOf(r *Router, q *query, c candidate) (t Terms) {
+	r.cost(q, &c, &t)
+	return t
 }

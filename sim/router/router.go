@@ -328,7 +328,7 @@ func (r *Router) evaluate(q *Request) {
 				seen.shared = seen.shared || held > 0
 			}
 		}
-		r.costs[w] = r.cost(&in, c)
+		r.cost(&in, &c, &r.costs[w])
 		seen.note(w, &c, &r.costs[w])
 	}
 	if len(q.Preferred) > 0 {

@@ -100,7 +100,7 @@ func TestSharedCacheCredit(t *testing.T) {
 		got := [2]float64{}
 		in := query{isl: q.ISL, req: q}
 		for w := range got {
-			got[w] = r.cost(&in, candidate{overlap: q.overlap[w], target: int32(w)}).Credit
+			got[w] = costOf(r.Router, &in, candidate{overlap: q.overlap[w], target: int32(w)}).Credit
 		}
 		// 6 and 3 blocks on the devices, 4 and 7 beyond them.
 		if want := [2]float64{6 + float64(c.credit*4), 3 + float64(c.credit*7)}; got != want {
