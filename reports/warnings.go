@@ -262,15 +262,19 @@ func (f *facts) outOfRange() string {
 }
 
 func (f *facts) oneWorker() string {
-	if f.detail.Workers != 1 {
+	if f.detail.Workers != 1 || f.config.PrefillRanks() > 1 {
 		return ""
 	}
 	return "One worker: the router has no choice to make, and no router setting changes where requests go."
 }
 
 func (f *facts) cachingOff() string {
-	for i := range f.config.Fleet {
-		if !f.config.Fleet[i].Engine.EnablePrefixCaching {
+	groups := f.config.Fleet
+	if f.config.Disaggregated() {
+		groups = f.config.Prefill // prompts are computed there
+	}
+	for i := range groups {
+		if !groups[i].Engine.EnablePrefixCaching {
 			return "Prefix caching is off: no prompt reuses anything, whatever the router does."
 		}
 	}

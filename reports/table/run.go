@@ -38,7 +38,11 @@ func (p *page) header(s *reports.Summary) {
 	}
 	over := ", none completed"
 	if s.Completed > 0 {
-		over = fmt.Sprintf(" over %s (%s req/s, %s loop)", format.Duration(s.DurationMS), format.Sig(s.RequestRate), d.Loop)
+		rate := "req/s"
+		if s.Completed < s.Requests {
+			rate = "completed req/s"
+		}
+		over = fmt.Sprintf(" over %s (%s %s, %s loop)", format.Duration(s.DurationMS), format.Sig(s.RequestRate), rate, d.Loop)
 	}
 	for _, line := range wrap(fmt.Sprintf("%s%s %s %s", format.Plural(s.Requests, "request"), over, p.sign("->", "→"),
 		d.WorkersText()), width) {

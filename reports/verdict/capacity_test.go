@@ -79,7 +79,7 @@ func TestLoadsMissTheSLO(t *testing.T) {
 	tight := fleetLab([]string{"4", "8", "12"}, []string{"1", "4"}, 0.999)
 	tight.sla.TTFT = 1000
 	v := mustJudge(t, tight.sweep(t))
-	if want := "No point meets TTFT 1 s. Closest: 12 workers, 1× the rate (the defaults), "; v.State != SLOMiss || !strings.Contains(v.Headline, want) {
+	if want := "No point meets TTFT 1 s. Closest: 12 workers, 1× the rate (nothing else changed), "; v.State != SLOMiss || !strings.Contains(v.Headline, want) {
 		t.Errorf("found %s %q, expected %q", v.State, v.Headline, want)
 	}
 	if want := "At 8 workers, 1× the rate: the defaults, "; !strings.Contains(v.Evidence, want) {

@@ -27,7 +27,8 @@ func (j *judge) sloMiss() {
 		v.Headline = fmt.Sprintf("No setting meets %s at %s. Closest: %s, %s within it.", j.slo(), j.loadName(here), v.Points[here].Knobs, within(here))
 	default:
 		best = j.closest(j.points(func(p int) bool { return j.x[p] != nil && !j.d.reference(p) && !j.d.sat[p] }))
-		v.Headline = fmt.Sprintf("No point meets %s. Closest: %s (%s), %s within it.", j.slo(), j.loadName(best), j.knobsAt(best), within(best))
+		v.Headline = fmt.Sprintf("No point meets %s. Closest: %s (%s), %s within it.", j.slo(), j.loadName(best), j.besides(best), within(best))
+		v.Label = fmt.Sprintf("closest at %s, not sufficient", j.loadName(here))
 		if best != here {
 			others = fmt.Sprintf("At %s: %s, %s.", j.loadName(here), j.knobsAt(here), within(here))
 		}
@@ -77,6 +78,14 @@ func (j *judge) knobsAt(p int) string {
 		return "the defaults"
 	}
 	return list(parts)
+}
+
+// besides is what a point changes besides its load, where that stands beside it.
+func (j *judge) besides(p int) string {
+	if slices.ContainsFunc(j.d.live, func(a int) bool { return !j.d.atBase(p, a) }) {
+		return j.knobsAt(p)
+	}
+	return "nothing else changed"
 }
 
 // limit says how many requests keep each bound alone, over all seeds. It says

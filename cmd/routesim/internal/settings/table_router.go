@@ -130,7 +130,7 @@ func queueRows() []Setting {
 		}, {
 			Name: "router-policy-config", Env: []string{"DYN_ROUTER_POLICY_CONFIG"}, Group: Queue, Default: None,
 			Kind: Word{What: "the path of a policy file", Hint: "FILE.yaml", Optional: true},
-			Help: "Dynamo policy file: settings that win over everything else, classes of the queue, policies that select workers. Request classifiers are refused.",
+			Help: "Dynamo policy file: settings that win over everything else, classes of the queue, policies that select workers, a request classifier.",
 			Ref:  func(r *Run) any { return &r.PolicyConfig },
 		}, {
 			Name: "kv-event-lag-ms", Group: Queue, Default: "0", Unit: "ms", Kind: nonNegative,
