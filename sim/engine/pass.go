@@ -472,6 +472,10 @@ func (e *StuckError) Error() string {
 		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the %d tokens of the request (prompt %d) and the next ones with %d drafts need more than the pool's %d KV blocks of %d; raise num-gpu-blocks or lower aic-nextn",
 			e.AtMS, e.InFlight, e.Length, e.Prompt, p.Draft.Tokens, p.NumGPUBlocks, p.BlockSize)
 	}
+	if p.EnableChunkedPrefill || e.Prompt <= p.MaxNumBatchedTokens {
+		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the prompt of %d tokens waits for KV blocks, and all that could be freed of the pool's %d are held for requests that wait for the other pool; raise num-gpu-blocks or give the other pool more workers",
+			e.AtMS, e.InFlight, e.Prompt, p.NumGPUBlocks)
+	}
 	return fmt.Sprintf("stuck at %v ms with %d requests in flight: chunked prefill is off and the prompt of %d tokens exceeds max-num-batched-tokens %d; raise it or enable chunked prefill",
 		e.AtMS, e.InFlight, e.Prompt, p.MaxNumBatchedTokens)
 }

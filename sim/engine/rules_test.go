@@ -426,3 +426,24 @@ func TestVictimGivesTokensBack(t *testing.T) {
 		t.Errorf("%d preemptions, expected 1", got)
 	}
 }
+
+// TestStuckErrorNamesTheCause: chunked prefill is blamed only where it is off
+// and the prompt needs it.
+func TestStuckErrorNamesTheCause(t *testing.T) {
+	for _, c := range []struct {
+		chunked bool
+		prompt  int32
+		want    string
+	}{
+		{false, 9000, "chunked prefill is off and the prompt of 9000 tokens exceeds max-num-batched-tokens 8192"},
+		{false, 8192, "the prompt of 8192 tokens waits for KV blocks"},
+		{true, 9000, "the prompt of 9000 tokens waits for KV blocks"},
+		{true, 9000000, "needs 140625 KV blocks"},
+	} {
+		e := &engine.StuckError{Prompt: c.prompt, Length: c.prompt, Params: engine.Params{
+			EnableChunkedPrefill: c.chunked, MaxNumBatchedTokens: 8192, BlockSize: 64, NumGPUBlocks: 16384}}
+		if got := e.Error(); !strings.Contains(got, c.want) {
+			t.Errorf("chunked %v, %d tokens: %q does not say %q", c.chunked, c.prompt, got, c.want)
+		}
+	}
+}
