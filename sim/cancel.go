@@ -97,13 +97,13 @@ type hangup struct {
 }
 
 // before orders hangups by time and row.
-func (a *hangup) before(b *hangup) bool { return a.at < b.at || a.at == b.at && a.row < b.row }
+func (a *hangup) Before(b *hangup) bool { return a.at < b.at || a.at == b.at && a.row < b.row }
 
 // expectHangups notes when the client of a request that arrives now may leave.
 func (s *simulation) expectHangups(q *request) {
 	c, row := &s.cfg.Clients, q.seq.Row
 	note := func(after float64, tokenless bool) {
-		s.hangups.push(hangup{s.now + after, row, q.seq.Tag, tokenless})
+		s.hangups.Push(hangup{s.now + after, row, q.seq.Tag, tokenless})
 	}
 	if c.TimeoutMS != nil {
 		note(*c.TimeoutMS, false)
@@ -128,7 +128,7 @@ func (s *simulation) nextHangup() float64 {
 // hangUpDue lets the clients leave whose time has come.
 func (s *simulation) hangUpDue() (some bool) {
 	for s.nextHangup() <= s.now {
-		h := s.hangups.pop()
+		h := s.hangups.Pop()
 		r := &s.res.Requests[h.row]
 		if r.Status != Unfinished || h.tokenless && !math.IsNaN(r.FirstToken) {
 			continue

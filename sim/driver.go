@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"routesim/sim/internal/heap"
 	"routesim/workloads"
 )
 
@@ -18,7 +19,7 @@ type driver struct {
 
 	first  []int32 // rows of the first turns: by arrival (open loop) or in file order
 	cursor int
-	turns  heap[ready, *ready] // released by an event: later turns, and closed-loop starts
+	turns  heap.Heap[ready, *ready] // released by an event: later turns, and closed-loop starts
 	closed bool
 }
 
@@ -88,7 +89,7 @@ func (d *driver) startNext(now float64) {
 	if d.cursor < len(d.first) {
 		row := d.first[d.cursor]
 		d.cursor++
-		d.turns.push(ready{at: now, session: d.trace.Session(int(row)), turn: 0, row: row})
+		d.turns.Push(ready{at: now, session: d.trace.Session(int(row)), turn: 0, row: row})
 	}
 }
 
@@ -124,8 +125,8 @@ func (d *driver) release(now float64) (row int32, at float64, ok bool) {
 		f = ready{at: d.readyAt(row), session: d.trace.Session(int(row)), row: row}
 		have = f.at <= now
 	}
-	if len(d.turns) > 0 && d.turns[0].at <= now && (!have || d.turns[0].before(&f)) {
-		t := d.turns.pop()
+	if len(d.turns) > 0 && d.turns[0].at <= now && (!have || d.turns[0].Before(&f)) {
+		t := d.turns.Pop()
 		return t.row, t.at, true
 	}
 	if have {
@@ -147,7 +148,7 @@ func (d *driver) ended(row int32, now float64) {
 	if !d.closed {
 		delay /= d.speed
 	}
-	d.turns.push(ready{at: now + delay, session: d.trace.Session(int(next)), turn: d.trace.Turn(int(next)), row: next})
+	d.turns.Push(ready{at: now + delay, session: d.trace.Session(int(next)), turn: d.trace.Turn(int(next)), row: next})
 }
 
 // failed tells the driver that a request failed at now. The later turns of its
@@ -166,7 +167,7 @@ type ready struct {
 	row     int32
 }
 
-func (a *ready) before(b *ready) bool {
+func (a *ready) Before(b *ready) bool {
 	if a.at != b.at {
 		return a.at < b.at
 	}

@@ -174,15 +174,7 @@ func TestLiveDefaultsDecideLikeTheReplay(t *testing.T) {
 		if err != nil {
 			return
 		}
-		live := s.mustRun(t, func(c *Config) {
-			l := router.DefaultLive()
-			l.ExpirySecs, l.OverlapRefreshSecs = 0, 0
-			c.Router.Live = &l
-		})
-		live.Counters.Events = replay.Counters.Events // a queue makes the live one listen more often
-		if !slices.Equal(fixedParts(replay), fixedParts(live)) {
-			t.Fatal("the runs differ")
-		}
+		s.sameLive(t, replay)
 	})
 }
 
@@ -314,4 +306,19 @@ func drawnFixed(t *testing.T, prefill, decode float64) models.StepModel {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// sameLive runs the scenario with live routers that have nothing else of their
+// own, and wants the replay's result.
+func (s *scenario) sameLive(t *rapid.T, replay *Result) {
+	t.Helper()
+	live := s.mustRun(t, func(c *Config) {
+		l := router.DefaultLive()
+		l.ExpirySecs, l.OverlapRefreshSecs = 0, 0
+		c.Router.Live = &l
+	})
+	live.Counters.Events = replay.Counters.Events // a queue makes the live one listen more often
+	if !slices.Equal(fixedParts(replay), fixedParts(live)) {
+		t.Fatal("the runs differ")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"routesim/sim/engine"
+	"routesim/sim/internal/heap"
 	"routesim/sim/router"
 	"routesim/workloads"
 )
@@ -34,7 +35,7 @@ type simulation struct {
 	restart   float64      // ms, when the routers restart, +Inf = never
 	faults    []faultEvent // to come, by time
 	leaving   bool         // clients may leave
-	hangups   heap[hangup, *hangup]
+	hangups   heap.Heap[hangup, *hangup]
 	failed    error // of a router; ends the run
 
 	now float64

@@ -1,5 +1,7 @@
 package engine
 
+import "routesim/sim/internal/heap"
+
 // radix is SGLang's cache: a tree of KV pages, in which every path from the
 // root is the beginning of some text. A page is known by everything up to its
 // end, so a page's identity names its place in the tree, and the first page of
@@ -14,7 +16,7 @@ type radix struct {
 	tick      int64 // of the last operation
 	evictable int32 // pages in nodes that nobody locks
 	held      int32 // pages in all nodes
-	leaves    leafHeap
+	leaves    heap.Heap[leaf, *leaf]
 }
 
 type radixNode struct {
@@ -101,7 +103,7 @@ func (t *radix) offer(i int32) {
 	if len(t.leaves) > 4*len(t.nodes)+64 {
 		t.sweep()
 	}
-	t.leaves.push(leaf{n.tick, i})
+	t.leaves.Push(leaf{n.tick, i})
 }
 
 // current reports whether an entry of the order of eviction still holds.
@@ -112,10 +114,10 @@ func (t *radix) current(l leaf) bool {
 
 // sweep drops entries that no longer hold, and repeated ones.
 func (t *radix) sweep() {
-	t.leaves = make(leafHeap, 0, len(t.nodes))
+	t.leaves = make(heap.Heap[leaf, *leaf], 0, len(t.nodes))
 	for i := range t.nodes {
 		if l := (leaf{t.nodes[i].tick, int32(i)}); int32(i) != root && t.current(l) {
-			t.leaves.push(l)
+			t.leaves.Push(l)
 		}
 	}
 }
@@ -220,7 +222,7 @@ func (t *radix) evict(n int32, dropped func(pages []uint32)) {
 	for n > 0 && len(t.leaves) > 0 {
 		l := t.leaves[0]
 		if !t.current(l) {
-			t.leaves.pop()
+			t.leaves.Pop()
 			continue
 		}
 		node := &t.nodes[l.node]
@@ -236,7 +238,7 @@ func (t *radix) evict(n int32, dropped func(pages []uint32)) {
 			parent := node.parent
 			*node = radixNode{}
 			t.spare = append(t.spare, l.node)
-			t.leaves.pop()
+			t.leaves.Pop()
 			t.nodes[parent].children--
 			t.offer(parent)
 			continue
@@ -251,40 +253,5 @@ type leaf struct {
 	node int32
 }
 
-// leafHeap is a binary heap with the leaf at its root that waited longest.
-type leafHeap []leaf
-
-func (h *leafHeap) push(l leaf) {
-	s := append(*h, l)
-	for i := len(s) - 1; i > 0; {
-		up := (i - 1) / 2
-		if s[up].tick <= s[i].tick {
-			break
-		}
-		s[i], s[up] = s[up], s[i]
-		i = up
-	}
-	*h = s
-}
-
-func (h *leafHeap) pop() {
-	s := *h
-	last := len(s) - 1
-	s[0] = s[last]
-	s = s[:last]
-	for i := 0; ; {
-		next := 2*i + 1
-		if next >= len(s) {
-			break
-		}
-		if next+1 < len(s) && s[next+1].tick < s[next].tick {
-			next++
-		}
-		if s[i].tick <= s[next].tick {
-			break
-		}
-		s[i], s[next] = s[next], s[i]
-		i = next
-	}
-	*h = s
-}
+// Before reports whether the leaf waited longer than another.
+func (a *leaf) Before(b *leaf) bool { return a.tick < b.tick }

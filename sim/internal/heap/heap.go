@@ -1,17 +1,19 @@
-package sim
+// Package heap keeps the earliest of many elements at hand.
+package heap
 
-// heap is a binary heap with the earliest element at its root. The order must
+// Heap is a binary heap with the earliest element at its root. The order must
 // be total, so that what comes first does not depend on what came and went.
-type heap[T any, P interface {
+type Heap[T any, P interface {
 	*T
-	before(*T) bool
+	Before(*T) bool
 }] []T
 
-func (h *heap[T, P]) push(x T) {
+// Push adds an element.
+func (h *Heap[T, P]) Push(x T) {
 	s := append(*h, x)
 	for i := len(s) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !P(&s[i]).before(&s[up]) {
+		if !P(&s[i]).Before(&s[up]) {
 			break
 		}
 		s[i], s[up] = s[up], s[i]
@@ -20,7 +22,8 @@ func (h *heap[T, P]) push(x T) {
 	*h = s
 }
 
-func (h *heap[T, P]) pop() T {
+// Pop takes out the earliest element.
+func (h *Heap[T, P]) Pop() T {
 	s := *h
 	top := s[0]
 	last := len(s) - 1
@@ -31,10 +34,10 @@ func (h *heap[T, P]) pop() T {
 		if next >= len(s) {
 			break
 		}
-		if next+1 < len(s) && P(&s[next+1]).before(&s[next]) {
+		if next+1 < len(s) && P(&s[next+1]).Before(&s[next]) {
 			next++
 		}
-		if !P(&s[next]).before(&s[i]) {
+		if !P(&s[next]).Before(&s[i]) {
 			break
 		}
 		s[i], s[next] = s[next], s[i]
