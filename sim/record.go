@@ -3,7 +3,7 @@ package sim
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"math"
+	"slices"
 
 	"routesim/sim/engine"
 	"routesim/sim/metrics"
@@ -63,56 +63,29 @@ func (s *simulation) noteAdmissions(q *engine.Seq) {
 	r.OutputTokens = q.Generated
 }
 
-// noteTokens walks the request's token times, stretch by stretch.
+// noteTokens notes the times of the request's tokens.
 func (s *simulation) noteTokens(w int, q *engine.Seq, r *Request) {
-	if q.Generated == 0 {
+	batch := s.tokens.open
+	from := len(batch.times)
+	s.workers[w].TokenTimes(q, func(part []float64) { batch.times = append(batch.times, part...) })
+	times := batch.times[from:]
+	if len(times) == 0 {
 		return
 	}
-	var group *metrics.Gaps
-	if s.res.GroupGaps != nil {
-		group = &s.res.GroupGaps[s.extra[w].group]
+	r.FirstToken, r.LastToken = times[0], times[len(times)-1]
+	if len(times) > 1 {
+		r.SecondToken = times[1]
 	}
-	n, last, hash := 0, 0.0, uint64(tokenHashSeed)
-	s.workers[w].TokenTimes(q, func(times []float64) {
-		if n == 0 {
-			r.FirstToken = times[0]
-		} else {
-			s.res.Gaps.AddGap(times[0] - last)
-			if group != nil {
-				group.AddGap(times[0] - last)
-			}
-		}
-		if n < 2 && n+len(times) >= 2 {
-			r.SecondToken = times[1-n]
-		}
-		s.res.Gaps.AddTimes(times)
-		if group != nil {
-			group.AddTimes(times)
-		}
-		for _, t := range times {
-			hash = (hash ^ math.Float64bits(t)) * tokenHashPrime
-			hash ^= hash >> 29
-		}
-		n += len(times)
-		last = times[len(times)-1]
-		if s.res.TokenTimes != nil {
-			s.res.TokenTimes[q.Row] = append(s.res.TokenTimes[q.Row], times...)
-		}
-	})
-	r.LastToken = last
-	r.TokenHash = hash
+	if s.res.TokenTimes != nil {
+		s.res.TokenTimes[q.Row] = slices.Clone(times)
+	}
+	s.tokens.add(int(q.Row), s.extra[w].group)
 }
-
-// Constants of the per-request hash over token times, a multiply-and-shift
-// chain.
-const (
-	tokenHashSeed  = 0x9E3779B97F4A7C15
-	tokenHashPrime = 0xD6E8FEB86659FD93
-)
 
 // finish sums up the run.
 func (s *simulation) finish() *Result {
 	res := s.res
+	s.tokens.close()
 	res.EndMS = s.now
 	for _, g := range s.stages {
 		for _, r := range g.fronts {

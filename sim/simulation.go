@@ -46,6 +46,7 @@ type simulation struct {
 	seen   endless
 	latest int32 // row that passed it last
 	res    *Result
+	tokens tokenBook
 	order  int32
 	done   int
 }
@@ -80,6 +81,7 @@ func Run(ctx context.Context, t *workloads.Trace, c *Config) (*Result, error) {
 		return nil, err
 	}
 	if err := s.run(ctx); err != nil {
+		s.tokens.close()
 		return nil, err
 	}
 	return s.finish(), nil
@@ -102,6 +104,7 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 		timed: c.Router.Live != nil, restart: math.Inf(1), faults: c.faultEvents(), leaving: c.Clients.Leave(),
 		offloads: c.offloads(),
 	}
+	s.tokens = tokenBook{res: s.res, open: &tokenBatch{}}
 	if err := s.checkCancels(); err != nil {
 		return nil, err
 	}

@@ -41,10 +41,11 @@ type pool struct {
 
 // extent is a set of copies of one node's blocks, made by one request.
 type extent struct {
-	mask uint64 // copies that exist
-	node uint32
-	next int32 // the next younger extent of the node
-	idle int32 // its idle stretches
+	mask  uint64 // copies that exist
+	node  uint32
+	entry int32 // of the node
+	next  int32 // the next younger extent of the node
+	idle  int32 // its idle stretches
 }
 
 // stretch is a part of an extent that was released together: an element of the
@@ -64,11 +65,17 @@ type hold struct {
 }
 
 func newPool(capacity int32, shift uint8, events *Events) *pool {
+	shift = min(shift, prefix.MaxShift)
+	full := min(capacity>>shift, roomAtFirst) // extents of a full pool, if all are whole
 	return &pool{
-		shift: min(shift, prefix.MaxShift), total: capacity, free: capacity, events: events,
-		nodes: prefix.NewNodeMap(), idles: []stretch{{}}, // element 0 begins and ends the LRU list
+		shift: shift, total: capacity, free: capacity, events: events, nodes: prefix.NewNodeMap(),
+		first: make([]int32, 0, full), extents: make([]extent, 0, full), refs: make([]uint32, 0, full<<shift),
+		idles: make([]stretch, 1, full+1), // element 0 begins and ends the LRU list
 	}
 }
+
+// roomAtFirst bounds the extents that a new pool makes room for.
+const roomAtFirst = 1 << 12
 
 // active returns the blocks that somebody holds.
 func (p *pool) active() int32 { return p.total - p.free - p.idle }
@@ -265,7 +272,7 @@ func (p *pool) extentOf(s *Seq, entry int32, node uint32, mask uint64) int32 {
 		s.holds[k].mask |= mask
 		return last
 	}
-	x := p.newExtent(node)
+	x := p.newExtent(node, entry)
 	if last == none {
 		p.first[entry] = x
 	} else {
@@ -275,18 +282,16 @@ func (p *pool) extentOf(s *Seq, entry int32, node uint32, mask uint64) int32 {
 	return x
 }
 
-func (p *pool) newExtent(node uint32) int32 {
+func (p *pool) newExtent(node uint32, entry int32) int32 {
 	x := int32(len(p.extents))
 	if n := len(p.spareX); n > 0 {
 		x = p.spareX[n-1]
 		p.spareX = p.spareX[:n-1]
 	} else {
 		p.extents = append(p.extents, extent{})
-		for range 1 << p.shift {
-			p.refs = append(p.refs, 0)
-		}
+		p.refs = append(p.refs, make([]uint32, 1<<p.shift)...)
 	}
-	p.extents[x] = extent{node: node, next: none, idle: none}
+	p.extents[x] = extent{node: node, entry: entry, next: none, idle: none}
 	return x
 }
 
@@ -337,7 +342,7 @@ func (p *pool) forget(x int32, gone uint64) {
 	if p.offload != nil {
 		p.offload.evicting(x, gone)
 	}
-	e := p.nodes.Find(ext.node)
+	e := ext.entry
 	gone &^= p.present(p.first[e])
 	p.events.addMask(ext.node<<p.shift, gone, false)
 	if ext.mask == 0 {

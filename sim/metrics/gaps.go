@@ -18,8 +18,7 @@ type Gaps struct {
 	shortest, longest float64 // of the gaps above 0, in ms
 }
 
-// AddGap adds one gap in ms; a negative one counts as 0. It joins the segments
-// of a request whose token times come in several parts.
+// AddGap adds one gap in ms; a negative one counts as 0.
 func (g *Gaps) AddGap(ms float64) {
 	if !(ms > 0) {
 		g.ITL.Add(0)

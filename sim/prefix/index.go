@@ -1,5 +1,7 @@
 package prefix
 
+import "slices"
+
 // MaxShift bounds the blocks of a node: 1<<MaxShift of them.
 const MaxShift = 6
 
@@ -16,6 +18,7 @@ type Index struct {
 	workers int
 	nodes   *NodeMap
 	held    []uint8 // by node entry and worker: leading blocks of the node
+	holders []int32 // by node entry: workers that hold any
 	alive   []int32 // scratch of Match: the workers that hold everything so far
 }
 
@@ -37,7 +40,11 @@ func (x *Index) Blocks() (n int) {
 func (x *Index) Set(worker int32, block uint32, n int32) {
 	for n > 0 {
 		sub, part := x.cut(block, n)
-		h := x.row(x.entry(block>>x.shift), worker)
+		e := x.entry(block >> x.shift)
+		h := x.row(e, worker)
+		if *h == 0 && sub == 0 {
+			x.holders[e]++
+		}
 		if *h >= sub {
 			*h = max(*h, sub+uint8(part))
 		}
@@ -52,8 +59,11 @@ func (x *Index) Clear(worker int32, block uint32, n int32) {
 		node := block >> x.shift
 		if e := x.nodes.Find(node); e >= 0 {
 			h := x.row(e, worker)
+			if *h > 0 && sub == 0 {
+				x.holders[e]--
+			}
 			*h = min(*h, sub)
-			if *h == 0 && x.unused(e) {
+			if x.holders[e] == 0 {
 				x.nodes.Delete(node)
 			}
 		}
@@ -64,7 +74,10 @@ func (x *Index) Clear(worker int32, block uint32, n int32) {
 // Purge records that worker holds nothing.
 func (x *Index) Purge(worker int32) {
 	for e := int32(0); int(e) < x.nodes.Entries(); e++ {
-		*x.row(e, worker) = 0
+		if h := x.row(e, worker); *h > 0 {
+			*h = 0
+			x.holders[e]--
+		}
 	}
 }
 
@@ -81,24 +94,18 @@ func (x *Index) entry(node uint32) int32 {
 	e := x.nodes.Find(node)
 	if e < 0 {
 		e = x.nodes.Insert(node)
-		for len(x.held) < x.nodes.Entries()*x.workers {
-			x.held = append(x.held, 0)
+		if int(e) == len(x.holders) {
+			x.holders = append(x.holders, 0)
+			if len(x.held)+x.workers > cap(x.held) {
+				x.held = slices.Grow(x.held, len(x.held)+x.workers) // twice, or growth would cost more than use
+			}
+			x.held = append(x.held, make([]uint8, x.workers)...)
 		}
 	}
 	return e
 }
 
 func (x *Index) row(e, worker int32) *uint8 { return &x.held[int(e)*x.workers+int(worker)] }
-
-// unused reports whether no worker holds any block of an entry's node.
-func (x *Index) unused(e int32) bool {
-	for _, h := range x.held[int(e)*x.workers:][:x.workers] {
-		if h != 0 {
-			return false
-		}
-	}
-	return true
-}
 
 // Match writes to depth, for every worker, the number of leading blocks it
 // holds. len(depth) is the number of workers.
