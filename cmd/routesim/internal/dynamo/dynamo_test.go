@@ -258,6 +258,78 @@ func TestOtherEngines(t *testing.T) {
 	}
 }
 
+// TestEngineFiles: a file of the engine's settings that a ConfigMap holds wins
+// over the worker's flags, and JSON on the command line over both.
+func TestEngineFiles(t *testing.T) {
+	d := read(t, "engine-files.yaml", "")
+	got := given(d)
+	for name, want := range map[string]string{
+		"block-size":      "64 engine-files.yaml:54",
+		"prefill-workers": "3@max_num_seqs=24@max_num_batched_tokens=4096@enable_chunked_prefill=true@num_gpu_blocks=10000 engine-files.yaml:16",
+		"decode-workers":  "2@max_num_seqs=96@max_model_len=32768@enable_prefix_caching=false engine-files.yaml:29",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, expected %q", name, got[name], want)
+		}
+	}
+	wantLine(t, d.Details, "no effect on a replay", "cuda_graph_config (Prompts)")
+	for _, words := range [][]string{
+		{"enable_attention_dp true", "engine-files.yaml:52 (Prompts)", noParallelism},
+		{"kv_cache_config.free_gpu_memory_fraction 0.8", "engine-files.yaml:56 (Prompts)", noFraction},
+		{"wait_for_moon 3", "engine-files.yaml:59 (Prompts)"},
+	} {
+		wantLine(t, d.Warnings, words...)
+	}
+	if has(d.Warnings, "enable_attention_dp false") {
+		t.Errorf("a switch that is off is warned of: %v", d.Warnings)
+	}
+}
+
+// trtllmWorker is a deployment whose workers have other arguments.
+func trtllmWorker(args string) string {
+	return strings.Replace(strings.Replace(minimal, "dynamo.vllm", "dynamo.trtllm", 1), "[--model, x]", "[--model, x, "+args+"]", 1)
+}
+
+func TestEngineFilesThatAreWrong(t *testing.T) {
+	for args, want := range map[string]string{
+		`--override-engine-args, '{"max_batch_size": [1]}'`:                "m.yaml:12: W: max_batch_size: found a list, expected one value",
+		`--override-engine-args, '{"enable_chunked_prefill": 7}'`:          "m.yaml:12: W: enable_chunked_prefill: found 7, expected true or false",
+		`--override-engine-args, '[1, 2]'`:                                 "m.yaml:12: W: --override-engine-args: found a list, expected a mapping with settings of the engine",
+		`--override-engine-args, '{"max_num_tokens": many}'`:               "m.yaml:12: W: max_num_tokens: found many, expected",
+		`--override-engine-args, '{"kv_cache_config": {"max_tokens": 1}}'`: "m.yaml:12: W: kv_cache_config.max_tokens: found 1, expected",
+	} {
+		_, err := parsed(trtllmWorker(args))
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v, expected %s", args, err, want)
+		}
+	}
+	d, err := parsed(trtllmWorker("--extra-engine-args, /of/the/image.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLine(t, d.Warnings, "--extra-engine-args /of/the/image.yaml", "not among the manifests", "a path of the container's image")
+}
+
+// TestRanksOfPools: of several kinds of workers each has its own ranks.
+func TestRanksOfPools(t *testing.T) {
+	d, err := parsed(withFlags("--model, x, -dp, '4', --disaggregation-mode, decode") + `  - name: Prompts
+    type: prefill
+    podTemplate: {spec: {containers: [{name: main, command: [python3, -m, dynamo.vllm], args: [--model, x]}]}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := given(d)
+	if text, ok := got["data-parallel-size"]; ok {
+		t.Errorf("data-parallel-size %s of all workers, expected that of decode workers alone", text)
+	}
+	for name, want := range map[string]string{"prefill-workers": "1@worker_kv_events=false", "decode-workers": "2@data_parallel_size=4"} {
+		if text, _, _ := strings.Cut(got[name], " "); text != want {
+			t.Errorf("%s: %s, expected %s", name, text, want)
+		}
+	}
+}
+
 func TestChoiceOfDeployment(t *testing.T) {
 	_, err := Read(settings.NewTable(), "testdata/two", "")
 	for _, word := range []string{"first (testdata/two/a.yaml:1)", "second (testdata/two/b.yaml:1)", "--dynamo-deployment"} {

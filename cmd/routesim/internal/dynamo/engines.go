@@ -23,6 +23,8 @@ const (
 	events                  // JSON of the KV events
 	eventSwitch             // KV events, as a switch
 	mode                    // role of the worker in disaggregated serving
+	engineFile              // a file of the engine's settings
+	engineText              // the engine's settings as JSON
 	override                // JSON that overrides the model's configuration
 	prefillRole             // a switch for such a role
 	decodeRole
@@ -41,6 +43,7 @@ type engine struct {
 	title     string // as people do
 	blockSize int    // tokens per KV block where nothing is said
 	flags     map[string]rule
+	keys      map[string]rule // of the engine's own file of settings, by path
 }
 
 // engines lists the backends by their module.
@@ -57,7 +60,6 @@ const (
 	noPriority    = "the scheduler is modelled first come, first served"
 	noLoRA        = "adapters are not modelled"
 	noFraction    = "give --num-gpu-blocks, which it decides"
-	noFile        = "a file of the container with settings of its engine"
 )
 
 // common are flags that the workers of every backend have.
@@ -156,27 +158,4 @@ func sglang() *engine {
 		"attention-backend":               {what: leaveValue},
 	})
 	return &engine{name: "sglang", title: "SGLang", blockSize: 1, flags: flags}
-}
-
-func trtllm() *engine {
-	flags := with(map[string]rule{
-		"kv-block-size":              {what: blockSize, env: "DYN_TRTLLM_KV_BLOCK_SIZE"},
-		"max-batch-size":             {what: field, to: "max_num_seqs", env: "DYN_TRTLLM_MAX_BATCH_SIZE"},
-		"max-num-tokens":             {what: field, to: "max_num_batched_tokens", env: "DYN_TRTLLM_MAX_NUM_TOKENS"},
-		"max-seq-len":                {what: field, to: "max_model_len", env: "DYN_TRTLLM_MAX_SEQ_LEN"},
-		"publish-kv-events":          {what: eventSwitch, env: "DYN_TRTLLM_PUBLISH_KV_EVENTS"},
-		"publish-events-and-metrics": {what: eventSwitch, env: "DYN_TRTLLM_PUBLISH_EVENTS_AND_METRICS"},
-		"disaggregation-mode":        {what: mode, env: "DYN_TRTLLM_DISAGGREGATION_MODE"},
-		"free-gpu-memory-fraction":   {what: unsupported, to: noFraction},
-		"extra-engine-args":          {what: unsupported, to: noFile},
-		"override-engine-args":       {what: unsupported, to: "settings of the engine in JSON"},
-		"pipeline-parallel-size":     {what: unsupported, to: noParallelism},
-		"expert-parallel-size":       {what: unsupported, to: noParallelism},
-		"enable-attention-dp":        {what: unsupported, to: noParallelism},
-		"publish-metrics":            {what: leaveSwitch},
-		"modality":                   {what: leaveValue},
-		"max-beam-width":             {what: leaveValue},
-		"gpus-per-node":              {what: leaveValue},
-	})
-	return &engine{name: "trtllm", title: "TensorRT-LLM", blockSize: 32, flags: flags}
 }

@@ -110,7 +110,11 @@ func (t *translation) dataParallel() error {
 		if n, err := strconv.ParseUint(w.ranks.text, 10, 16); err != nil || n < 1 {
 			return w.problem(w.ranks, "a whole number of at least 1")
 		}
-		t.shared(w, taken{w.ranks, rankSetting(t.table)}, "data-parallel ranks are not modelled")
+		if len(t.workers) == 1 {
+			t.shared(w, taken{w.ranks, rankSetting(t.table)}, "data-parallel ranks are not modelled")
+		} else {
+			w.take("data_parallel_size", w.ranks)
+		}
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -117,9 +116,22 @@ func (f *frontend) flag(o *option) (*settings.Setting, error) {
 func (f *frontend) give(s *settings.Setting, text, field string, from place) {
 	g := give(s, text, field, from)
 	if v, ok := s.Kind.Parse(text); ok && !v.None && s.Name == "router-policy-config" {
-		g.Text, g.Fault = f.mounted(text, field, from)
+		g.Text, g.Fault = f.policyFile(text, field, from)
 	}
 	f.given = append(f.given, g)
+}
+
+// policyFile is the ConfigMap's key that a policy file's path stands for, in the
+// form that --router-policy-config reads.
+func (f *frontend) policyFile(file, field string, from place) (name string, fault error) {
+	m, fault := f.graph.mounted(f.component, file, field, " (or give --router-policy-config)", from)
+	if fault != nil {
+		return file, fault
+	}
+	if parts, err := manifest.Parse(m.held.File, m.text); err == nil && len(parts) > 0 {
+		f.models = parts[0].Get("models").Exists()
+	}
+	return m.held.String(), nil
 }
 
 // variables takes the variables of settings that no flag gave.
@@ -189,82 +201,6 @@ func (f *frontend) is(name, want string) bool {
 	}
 	v, ok := s.Kind.Parse(text)
 	return ok && v.Text == want
-}
-
-// mounted finds the file that a path of the container stands for: a key of a
-// ConfigMap among the manifests. The fault says why there is none.
-func (f *frontend) mounted(file, field string, from place) (text string, fault error) {
-	mounts, _ := f.container.Get("volumeMounts").Items()
-	best, inside := manifest.Node{}, ""
-	longest := -1
-	for _, m := range mounts {
-		dir, _ := m.Get("mountPath").Text()
-		sub, _ := m.Get("subPath").Text()
-		rest, under := strings.CutPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(dir), "/"))
-		if dir == "" || !under || rest != "" && rest[0] != '/' || len(dir) <= longest {
-			continue
-		}
-		longest, best, inside = len(dir), m, path.Join(sub, strings.TrimPrefix(rest, "/"))
-	}
-	if longest < 0 {
-		return file, from.problem(field, show(file)+", a path of the container's image", "one under a volumeMount of a ConfigMap (or give --router-policy-config)")
-	}
-	name, _ := best.Get("name").Text()
-	volume, mapName := f.volume(name)
-	if mapName == "" {
-		return file, from.problem(field, show(file)+" on the volume "+show(name)+" (mounted at "+at(best).String()+"), which is not one of a ConfigMap", "a ConfigMap's (or give --router-policy-config)")
-	}
-	o := manifest.FindConfigMap(f.graph.objects, f.graph.object.Namespace, mapName)
-	if o == nil {
-		return file, from.problem(field, show(file)+" of the ConfigMap "+mapName+", which is not among the manifests",
-			"it in the same file or folder (or give --router-policy-config)")
-	}
-	key := itemKey(volume, inside)
-	content, err := o.Content(key)
-	if err != nil {
-		return file, err
-	}
-	if parts, err := manifest.Parse(o.File, content); err == nil && len(parts) > 0 {
-		f.models = parts[0].Get("models").Exists()
-	}
-	held := manifest.Held{File: o.File, Name: o.Name, Key: key}
-	if o.Namespace != "" {
-		held.Name = o.Namespace + "/" + o.Name
-	}
-	f.report.detail("%s of %s is the key %s of the ConfigMap %s from %s", file, f.name, key, mapName, at(o.Get("data", key)))
-	return held.String(), nil
-}
-
-// volume returns a volume of the pod and the name of the ConfigMap it holds.
-func (f *frontend) volume(name string) (volume manifest.Node, configMap string) {
-	volumes, _ := f.pod.Get("volumes").Items()
-	for _, v := range volumes {
-		if n, _ := v.Get("name").Text(); n != name {
-			continue
-		}
-		if m, ok := v.Get("configMap", "name").Text(); ok {
-			return v.Get("configMap"), m
-		}
-		sources, _ := v.Get("projected", "sources").Items()
-		for _, s := range sources {
-			if m, ok := s.Get("configMap", "name").Text(); ok {
-				return s.Get("configMap"), m
-			}
-		}
-	}
-	return manifest.Node{}, ""
-}
-
-// itemKey is the key of a ConfigMap that a path of its volume stands for.
-func itemKey(volume manifest.Node, inside string) string {
-	items, _ := volume.Get("items").Items()
-	for _, item := range items {
-		if p, _ := item.Get("path").Text(); path.Clean(p) == inside {
-			key, _ := item.Get("key").Text()
-			return key
-		}
-	}
-	return inside
 }
 
 // AsideFlags are flags of the Frontend with a value that no routing decision

@@ -95,7 +95,7 @@ func (t *translation) sort() error {
 			}
 			t.frontend = &frontend{component: c, graph: t.graph, table: t.table, report: t.report}
 		case engines()[module] != nil:
-			w, err := readWorker(c, engines()[module], t.report, t.table)
+			w, err := readWorker(c, engines()[module], t.graph, t.table)
 			if err != nil {
 				return err
 			}

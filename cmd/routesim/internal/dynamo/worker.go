@@ -34,8 +34,8 @@ type worker struct {
 	role   string // prefill, decode, encode or "" for all
 	taken  []taken
 
-	block, pool, model, served, tensor, ranks, weights, kvDtype, quantized, override fact
-	events                                                                           eventState
+	block, pool, model, served, tensor, ranks, weights, kvDtype, quantized, override, file, text fact
+	events                                                                                       eventState
 }
 
 // eventState is what is known of a worker's KV events.
@@ -45,7 +45,8 @@ type eventState struct {
 }
 
 // readWorker reads the flags of a component that runs an engine.
-func readWorker(c *component, e *engine, r *report, table *settings.Table) (*worker, error) {
+func readWorker(c *component, e *engine, g *graph, table *settings.Table) (*worker, error) {
+	r := g.report
 	w := &worker{component: c, engine: e}
 	if c.kind == "prefill" || c.kind == "decode" {
 		w.role = c.kind
@@ -72,6 +73,9 @@ func readWorker(c *component, e *engine, r *report, table *settings.Table) (*wor
 		if err := w.flag(&o, rule, true, r); err != nil {
 			return nil, err
 		}
+	}
+	if err := w.engineSettings(g); err != nil {
+		return nil, err
 	}
 	w.overridden(r)
 	return w, w.check(table)
@@ -182,6 +186,10 @@ func (w *worker) value(r rule, f fact) error {
 		w.weights = f
 	case override:
 		w.override = f
+	case engineFile:
+		w.file = f
+	case engineText:
+		w.text = f
 	case events:
 		return w.readEvents(r.to, f)
 	case mode:
