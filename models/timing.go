@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"routesim/models/numeral"
 )
 
 // TimingOptions are the engine settings that a timing model depends on.
@@ -63,9 +65,9 @@ func ParseTiming(spec string, o TimingOptions) (StepModel, error) {
 		return asModel(NewPolynomial(o))
 	case kind == "fixed" && hasArg:
 		prefill, decode, ok := strings.Cut(arg, ",")
-		p, errP := strconv.ParseFloat(strings.TrimSpace(prefill), 64)
-		d, errD := strconv.ParseFloat(strings.TrimSpace(decode), 64)
-		if !ok || errP != nil || errD != nil {
+		p, okP := numeral.Real(strings.TrimSpace(prefill))
+		d, okD := numeral.Real(strings.TrimSpace(decode))
+		if !ok || !okP || !okD {
 			return nil, fmt.Errorf("timing: found %q, expected fixed:PREFILL_MS,DECODE_MS with two numbers of ms, such as fixed:20,8", spec)
 		}
 		return asModel(NewFixed(p, d, o))

@@ -31,14 +31,14 @@ func (c *Clients) validate() error {
 		v    *float64
 	}{{"client-timeout-ms", c.TimeoutMS}, {"client-first-token-timeout-ms", c.FirstTokenTimeoutMS}} {
 		if f.v != nil && !(*f.v > 0 && *f.v <= endOfTime) {
-			return fmt.Errorf("%s: found %v, expected a number of ms above 0, or none", f.name, *f.v)
+			return fmt.Errorf("%s: found %v, expected a number of ms above 0 and up to %v, or none", f.name, *f.v, endOfTime)
 		}
 	}
 	switch {
 	case !(c.CancelRate >= 0 && c.CancelRate <= 1):
 		return fmt.Errorf("cancel-rate: found %v, expected a number from 0 to 1", c.CancelRate)
 	case c.CancelRate > 0 && !(c.CancelAfterMS > 0 && c.CancelAfterMS <= endOfTime):
-		return fmt.Errorf("cancel-after-ms: found %v, expected a number of ms above 0", c.CancelAfterMS)
+		return fmt.Errorf("cancel-after-ms: found %v, expected a number of ms above 0 and up to %v", c.CancelAfterMS, endOfTime)
 	}
 	return nil
 }

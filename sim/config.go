@@ -273,6 +273,9 @@ func (c *Config) validateDisagg() error {
 		if !(t.GBPerSecond <= math.MaxFloat64) || !(t.BytesPerToken <= math.MaxFloat64) {
 			return fmt.Errorf("kv-transfer-bandwidth: found %v GB/s and %v bytes per token, expected finite numbers", t.GBPerSecond, t.BytesPerToken)
 		}
+		if ms := t.ms(1); !(ms <= endOfTime) {
+			return fmt.Errorf("kv-transfer-bandwidth: found %v GB/s, at which a token of %v bytes (kv-transfer-bytes-per-token) takes %v ms, expected at most %v ms", t.GBPerSecond, t.BytesPerToken, ms, endOfTime)
+		}
 	}
 	if c.offloads() {
 		return fmt.Errorf("num-host-blocks: found together with prefill-workers, expected one or the other: host tiers are modelled for workers that do both")

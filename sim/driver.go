@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"routesim/sim/internal/heap"
+	"routesim/sim/synthetic"
 	"routesim/workloads"
 )
 
@@ -69,16 +70,19 @@ func newDriver(t *workloads.Trace, c *Config) (*driver, error) {
 	return d, nil
 }
 
-// endOfTime is the latest virtual time in ms, some 30,000 years: later ones can
-// no longer tell milliseconds apart.
-const endOfTime = 1e15
+// endOfTime is the latest virtual time in ms.
+const endOfTime = workloads.EndOfTimeMS
 
 // checkSpan refuses arrivals beyond the end of time.
 func (d *driver) checkSpan() error {
 	for _, row := range d.first {
-		if at := d.readyAt(row); !(at <= endOfTime) {
+		switch at := d.readyAt(row); {
+		case at <= endOfTime:
+		case d.synthetic():
+			return fmt.Errorf("arrival-speedup-ratio: found %v, at which session %d begins at %v ms, expected a beginning by %v ms; raise the ratio", d.speed, d.trace.Session(int(row))+1, at, endOfTime)
+		default:
 			return fmt.Errorf("timestamp: found %v in line %d, which is %v ms after the first arrival at arrival-speedup-ratio %v, expected at most %v ms; mend the timestamp or raise the ratio",
-				d.trace.Arrival(int(row)), d.trace.Line(int(row)), at, d.speed, float64(endOfTime))
+				d.trace.Arrival(int(row)), d.trace.Line(int(row)), at, d.speed, endOfTime)
 		}
 	}
 	return nil
@@ -103,6 +107,17 @@ func (d *driver) next() float64 {
 		at = min(at, d.readyAt(d.first[d.cursor]))
 	}
 	return at
+}
+
+// synthetic reports whether the requests were made by settings.
+func (d *driver) synthetic() bool { return d.trace.Format() == synthetic.Format }
+
+// delayName names what a delay between turns is from.
+func (d *driver) delayName() string {
+	if d.synthetic() {
+		return "inter-turn-delay-ms"
+	}
+	return "delay"
 }
 
 // knows reports whether the time at which a row becomes ready depends on nothing

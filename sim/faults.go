@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // FaultKind is what goes wrong.
@@ -32,79 +30,25 @@ type Fault struct {
 	Request  int32   // row of the trace, of Cancel
 }
 
-// FaultForm describes a list of faults in words.
-const FaultForm = "crash:WORKER@FROM-TO, drain:WORKER@FROM-TO, slow:WORKERxFACTOR@FROM-TO or cancel:REQUEST@FROM in ms, -TO left out for good, separated by commas; with pools WORKER is prefill:N or decode:N"
-
-// ParseFaults reads a list such as crash:2@5000-8000,drain:0@2000.
-func ParseFaults(text string) ([]Fault, error) {
-	var list []Fault
-	for _, part := range strings.Split(text, ",") {
-		f, ok := parseFault(strings.TrimSpace(part))
-		if !ok {
-			return nil, fmt.Errorf("found %q, expected %s", part, FaultForm)
-		}
-		list = append(list, f)
+// String writes the fault as an entry of a list.
+func (f *Fault) String() string {
+	whom, pool, factor, to := f.Worker, "", "", ""
+	switch f.Pool {
+	case PrefillPool:
+		pool = "prefill:"
+	case DecodePool:
+		pool = "decode:"
 	}
-	return list, nil
-}
-
-func parseFault(text string) (f Fault, ok bool) {
-	kind, rest, ok := strings.Cut(text, ":")
-	if pool, own, named := strings.Cut(rest, ":"); named {
-		switch pool {
-		case "prefill":
-			f.Pool = PrefillPool
-		case "decode":
-			f.Pool = DecodePool
-		default:
-			return f, false
-		}
-		rest = own
+	if f.Kind == Cancel {
+		whom = f.Request
 	}
-	whom, span, ok2 := strings.Cut(rest, "@")
-	from, to, ends := strings.Cut(span, "-")
-	if !ok || !ok2 || !timeOf(from, &f.From) {
-		return f, false
+	if f.Kind == Slow {
+		factor = fmt.Sprintf("x%v", f.Factor)
 	}
-	f.To = math.Inf(1)
-	if ends && (!timeOf(to, &f.To) || f.To <= f.From) {
-		return f, false
+	if !math.IsInf(f.To, 1) {
+		to = fmt.Sprintf("-%v", f.To)
 	}
-	number := &f.Worker
-	switch kind {
-	case Crash.String():
-	case Drain.String():
-		f.Kind = Drain
-	case Slow.String():
-		var factor string
-		f.Kind = Slow
-		if whom, factor, ok = strings.Cut(whom, "x"); !ok || !factorOf(factor, &f.Factor) {
-			return f, false
-		}
-	case Cancel.String():
-		f.Kind, number = Cancel, &f.Request
-		ok = !ends && f.Pool == Aggregated
-	default:
-		return f, false
-	}
-	n, err := strconv.ParseUint(whom, 10, 31)
-	*number = int32(n)
-	return f, ok && err == nil
-}
-
-func timeOf(text string, to *float64) bool {
-	v, err := strconv.ParseFloat(text, 64)
-	*to = v
-	return err == nil && v >= 0 && v <= endOfTime
-}
-
-// mostSlow bounds the factor of a slow worker.
-const mostSlow = 1e6
-
-func factorOf(text string, to *float64) bool {
-	v, err := strconv.ParseFloat(text, 64)
-	*to = v
-	return err == nil && v > 0 && v <= mostSlow
+	return fmt.Sprintf("%v:%s%d%s@%v%s", f.Kind, pool, whom, factor, f.From, to)
 }
 
 // checkFaults refuses faults of workers that do not exist.
@@ -112,17 +56,23 @@ func (c *Config) checkFaults() error {
 	if (len(c.Faults) > 0 || c.Clients.Leave()) && c.Router.Live == nil {
 		return fmt.Errorf("faults: found faults or clients that leave under replay semantics, expected live ones")
 	}
-	for _, f := range c.Faults {
-		n := c.Workers()
-		if f.Pool == PrefillPool {
-			n = c.PrefillWorkers()
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		n, of := c.Workers(), ""
+		switch f.Pool {
+		case PrefillPool:
+			n, of = c.PrefillWorkers(), " of the prefill pool"
+		case DecodePool:
+			of = " of the decode pool"
 		}
 		switch {
 		case f.Kind == Cancel:
-		case c.Disaggregated() != (f.Pool != Aggregated):
-			return fmt.Errorf("faults: found worker %d of %v, expected prefill:N or decode:N with pools and N without", f.Worker, f.Pool)
+		case c.Disaggregated() && f.Pool == Aggregated:
+			return fmt.Errorf("faults: entry %d (%v): found worker %d of no pool, expected prefill:%d or decode:%d: there are pools", i+1, f, f.Worker, f.Worker, f.Worker)
+		case !c.Disaggregated() && f.Pool != Aggregated:
+			return fmt.Errorf("faults: entry %d (%v): found worker %d%s, expected %d alone: there are no pools", i+1, f, f.Worker, of, f.Worker)
 		case int(f.Worker) >= n:
-			return fmt.Errorf("faults: found worker %d, expected 0 to %d", f.Worker, n-1)
+			return fmt.Errorf("faults: entry %d (%v): found worker %d%s, expected 0 to %d", i+1, f, f.Worker, of, n-1)
 		}
 	}
 	return c.Clients.validate()
@@ -136,7 +86,7 @@ func (s *simulation) checkCancels() error {
 		switch {
 		case f.Kind != Cancel:
 		case int(f.Request) >= s.trace.Len():
-			return fmt.Errorf("faults: found request %d, expected a row of the trace, 0 to %d", f.Request, s.trace.Len()-1)
+			return fmt.Errorf("faults: entry %d (%v): found request %d, expected a row of the trace, 0 to %d", i+1, f, f.Request, s.trace.Len()-1)
 		case s.driver.knows(f.Request) && f.From <= s.driver.readyAt(f.Request):
 			return f.early(s.driver.readyAt(f.Request))
 		}
@@ -150,7 +100,7 @@ func (f *Fault) early(arrival float64) error {
 	if !math.IsNaN(arrival) {
 		when = fmt.Sprintf(" at %v ms", arrival)
 	}
-	return fmt.Errorf("faults: found cancel:%d@%v, expected a time after the arrival of request %d%s", f.Request, f.From, f.Request, when)
+	return fmt.Errorf("faults: found %v, expected a time after the arrival of request %d%s", f, f.Request, when)
 }
 
 // faultEvent is the beginning or the end of a fault.

@@ -2,6 +2,8 @@ package sim
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -459,11 +461,50 @@ func TestParseFaults(t *testing.T) {
 	}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, text := range []string{"", "crash", "crash:1", "crash:@5", "crash:-1@5", "halt:1@5", "crash:1@5-5", "crash:1@x", "crash:1@NaN", "crash:1@5-", "crash:1@1,", "crash:1@1e300",
-		"slow:1@5", "slow:1x@5", "slow:1x0@5", "slow:1x-2@5", "slow:x2@5", "slow:1xNaN@5", "slow:1x1e9@5", "cancel:1@5-6", "cancel:@5", "cancel:1x2@5", "crash:1x2@5",
-		"crash:other:1@5", "cancel:prefill:1@5", "crash:prefill:@5", "crash:prefill:decode:1@5"} {
-		if list, err := ParseFaults(text); err == nil {
-			t.Errorf("%q: %v, expected an error", text, list)
+	for text, part := range map[string]string{
+		"": "entry 1: kind", "crash": "entry 1: WORKER", "crash:1": "entry 1: time", "crash:@5": "entry 1: WORKER", "crash:-1@5": "entry 1: WORKER",
+		"halt:1@5": "entry 1: kind", "crash:1@5-5": "entry 1: TO", "crash:1@x": "entry 1: FROM", "crash:1@NaN": "entry 1: FROM", "crash:1@5-": "entry 1: TO",
+		"crash:1@1,": "entry 2: kind", "crash:1@1e300": "entry 1: FROM", "crash:1@1_0": "entry 1: FROM", "crash:1@0x10": "entry 1: FROM", "crash:1@1-1_0": "entry 1: TO",
+		"crash:1_0@5": "entry 1: WORKER", "crash:0x1@5": "entry 1: WORKER", "crash:2147483648@5": "entry 1: WORKER",
+		"slow:1@5": "entry 1: FACTOR", "slow:1x@5": "entry 1: FACTOR", "slow:1x0@5": "entry 1: FACTOR", "slow:1x-2@5": "entry 1: FACTOR", "slow:x2@5": "entry 1: WORKER",
+		"slow:1xNaN@5": "entry 1: FACTOR", "slow:1x1e9@5": "entry 1: FACTOR", "drain:1@2,slow:1x1_0@5": "entry 2: FACTOR", "slow:1x0x2@5": "entry 1: FACTOR",
+		"cancel:1@5-6": "entry 1: TO", "cancel:@5": "entry 1: REQUEST", "cancel:1x2@5": "entry 1: REQUEST", "crash:1x2@5": "entry 1: WORKER",
+		"crash:other:1@5": "entry 1: pool", "cancel:prefill:1@5": "entry 1: REQUEST", "crash:prefill:@5": "entry 1: WORKER", "crash:prefill:decode:1@5": "entry 1: WORKER",
+	} {
+		list, err := ParseFaults(text)
+		var e *FaultError
+		if !errors.As(err, &e) {
+			t.Errorf("%q: %v, %v, expected an error", text, list, err)
+		} else if got := fmt.Sprintf("entry %d: %s", e.Entry, e.Part); got != part || e.Want == "" || !strings.Contains(text, e.Found) {
+			t.Errorf("%q: %v, expected one about %s", text, err, part)
+		}
+	}
+}
+
+// TestFaultsAreNamed: an error of a fault that the configuration does not bear out
+// says which entry it is about, and of which pool.
+func TestFaultsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		pools      bool
+		list, want string
+	}{
+		{false, "drain:0@1,crash:4@5-8", "entry 2 (crash:4@5-8): found worker 4, expected 0 to 3"},
+		{false, "slow:prefill:1x2.5@5", "entry 1 (slow:prefill:1x2.5@5): found worker 1 of the prefill pool, expected 1 alone"},
+		{true, "crash:1@5", "entry 1 (crash:1@5): found worker 1 of no pool, expected prefill:1 or decode:1"},
+		{true, "drain:decode:3@5,crash:prefill:2@5", "entry 2 (crash:prefill:2@5): found worker 2 of the prefill pool, expected 0 to 1"},
+		{true, "drain:decode:4@5", "entry 1 (drain:decode:4@5): found worker 4 of the decode pool, expected 0 to 3"},
+	} {
+		cfg := DefaultConfig(4, nil)
+		cfg.Router.Live = &router.Live{}
+		if c.pools {
+			cfg.Prefill = []Group{{Count: 2}}
+		}
+		var err error
+		if cfg.Faults, err = ParseFaults(c.list); err != nil {
+			t.Fatal(err)
+		}
+		if err := cfg.checkFaults(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, expected %s", c.list, err, c.want)
 		}
 	}
 }

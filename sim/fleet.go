@@ -95,7 +95,7 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 			continue
 		}
 		if err == nil && !(end <= endOfTime) {
-			err = fmt.Errorf("timing: found a pass that starts at %v ms and ends at %v ms, expected an end by %v ms; check the step times and speedup-ratio", now, end, float64(endOfTime))
+			err = f.tooLate(w, now, end)
 		}
 		if err != nil {
 			if f.stuck == nil || f.patient {

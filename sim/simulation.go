@@ -146,15 +146,18 @@ func observer(sampler func(int, engine.Pass), rank int) func(engine.Pass) {
 
 // run moves from instant to instant until nothing is left to happen.
 func (s *simulation) run(ctx context.Context) error {
-	limit := math.Inf(1)
+	limit := float64(endOfTime)
 	if s.cfg.MaxSimTimeMS != nil {
-		limit = *s.cfg.MaxSimTimeMS
+		limit = min(limit, *s.cfg.MaxSimTimeMS)
 	}
 	for at, n := 0.0, 0; ; n++ {
 		if n&0xff == 0 && ctx.Err() != nil {
 			limit = math.Inf(-1)
 		}
 		if at > limit {
+			if limit == endOfTime {
+				return s.beyond(at)
+			}
 			s.res.Stopped = true
 			s.stop(limit)
 			return nil
@@ -177,10 +180,7 @@ func (s *simulation) run(ctx context.Context) error {
 			at = min(at, s.nextTimer(alone))
 		}
 		if math.IsInf(at, 1) {
-			if s.pd != nil {
-				return s.pd.unfinished()
-			}
-			return s.stuck
+			return s.unfinished()
 		}
 	}
 }

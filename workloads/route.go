@@ -1,5 +1,7 @@
 package workloads
 
+import "slices"
+
 // Route is what a request says about where it is to be served.
 type Route struct {
 	Worker int32    // -1 = any
@@ -36,6 +38,19 @@ func (t *Trace) PrefillRouteOf(i int) Route {
 		return Route{Worker: -1, Rank: -1}
 	}
 	return Route{Worker: c.worker[i], Rank: c.rank[i]}
+}
+
+// NamedWorkers returns the largest numbers of workers and of prefill workers that
+// rows name, -1 where they name none.
+func (t *Trace) NamedWorkers() (worker, prefill int32) {
+	worker, prefill = -1, -1
+	if c := t.route; c != nil {
+		worker = slices.Max(c.worker)
+	}
+	if c := t.prefillRoute; c != nil {
+		prefill = slices.Max(c.worker)
+	}
+	return worker, prefill
 }
 
 func (r *rawRow) setRoute(x *Route) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Taints are what a request says about the taints of the worker that serves it.
@@ -97,7 +99,16 @@ func (b *Builder) keepTaints(raw *rawRow, row int32) {
 	c.of = append(room(c.of, 1), n)
 }
 
-const wantTaint = "the name of a taint, not empty"
+// WantTaint says what ValidTaint wants.
+const WantTaint = "the name of a taint: printable characters without spaces, + , and @"
+
+// ValidTaint reports whether a text may be the name of a taint: what settings can
+// write too, where + , and @ separate names, workers and fields.
+func ValidTaint(name string) bool {
+	return name != "" && utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsGraphic(r) || unicode.IsSpace(r) || strings.ContainsRune("+,@", r)
+	})
+}
 
 // taintList reads a list of taints.
 func (d *decoder) taintList(field string) (list []string, p *Problem) {
@@ -109,12 +120,12 @@ func (d *decoder) taintList(field string) (list []string, p *Problem) {
 		return nil, d.syntax(err)
 	}
 	for d.dec.PeekKind() != ']' {
-		name, p := d.text(field+"["+strconv.Itoa(len(list))+"]", wantTaint)
+		name, p := d.text(field+"["+strconv.Itoa(len(list))+"]", WantTaint)
 		if p != nil {
 			return nil, p
 		}
-		if len(name) == 0 {
-			return nil, &Problem{Field: field + "[" + strconv.Itoa(len(list)) + "]", Found: `""`, Want: wantTaint}
+		if !ValidTaint(string(name)) {
+			return nil, &Problem{Field: field + "[" + strconv.Itoa(len(list)) + "]", Found: strconv.Quote(string(name)), Want: WantTaint}
 		}
 		list = append(list, string(name))
 	}
@@ -127,8 +138,8 @@ func (d *decoder) taintList(field string) (list []string, p *Problem) {
 // taintWeights reads an object of taints and their weights.
 func (d *decoder) taintWeights(field string) (list []PreferredTaint, p *Problem) {
 	p = d.object(field, "an object of taints and their weights", func(name string) *Problem {
-		if name == "" {
-			return &Problem{Field: field, Found: `""`, Want: wantTaint}
+		if !ValidTaint(name) {
+			return &Problem{Field: field, Found: strconv.Quote(name), Want: WantTaint}
 		}
 		if slices.ContainsFunc(list, func(p PreferredTaint) bool { return p.Name == name }) {
 			return &Problem{Field: field, Found: strconv.Quote(name) + " twice", Want: "each taint once"}

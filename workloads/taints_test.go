@@ -34,3 +34,16 @@ func TestTaints(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestValidTaint(t *testing.T) {
+	for _, name := range []string{"a", "gpu=h100", "zone/eu-1.b:c_d", "ü", "大", "a\"b", "{}", "~"} {
+		if !ValidTaint(name) {
+			t.Errorf("%q is refused", name)
+		}
+	}
+	for _, name := range []string{"", " ", "a b", "a+b", "a,b", "a@b", "a\tb", "a\u00a0b", "a\u3000", "\x00", "a\xff", "\u200b"} {
+		if ValidTaint(name) {
+			t.Errorf("%q is a name", name)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"routesim/workloads"
 )
 
 // HostOffload are the settings of vLLM's native offload of KV blocks to host
@@ -25,19 +27,9 @@ func (h *HostOffload) validate(p *Params) error {
 	if h.Blocks == 0 {
 		return nil
 	}
-	for _, f := range []struct {
-		name string
-		v    float64
-	}{
-		{"host-offload-d2h-bandwidth-gbps", h.D2HGBPerSecond},
-		{"host-offload-h2d-bandwidth-gbps", h.H2DGBPerSecond},
-		{"host-offload-latency-ms", h.LatencyMS},
-	} {
-		if !(f.v >= 0 && f.v <= math.MaxFloat64) {
-			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, f.v)
-		}
-	}
 	switch {
+	case !(h.LatencyMS >= 0 && h.LatencyMS <= workloads.EndOfTimeMS):
+		return fmt.Errorf("host-offload-latency-ms: found %v, expected a number from 0 to %v", h.LatencyMS, workloads.EndOfTimeMS)
 	case p.Backend != VLLM:
 		return fmt.Errorf("num-host-blocks: found %d with the engine %v, expected none: offload to the host is modelled for vllm", h.Blocks, p.Backend)
 	case !p.EnablePrefixCaching:
@@ -46,6 +38,26 @@ func (h *HostOffload) validate(p *Params) error {
 		return fmt.Errorf("num-host-blocks: found %d with aic-nextn, expected one or the other", h.Blocks)
 	case !(h.BytesPerToken > 0 && h.BytesPerToken <= math.MaxFloat64):
 		return fmt.Errorf("kv-cache-bytes-per-token: found %v with num-host-blocks, expected a number of bytes above 0: it is what a block's transfer takes its time from (a profile has one)", h.BytesPerToken)
+	}
+	return h.validateRates(p.BlockSize)
+}
+
+// validateRates reports the first rate of a host tier that cannot be.
+func (h *HostOffload) validateRates(blockSize int32) error {
+	for _, f := range []struct {
+		name string
+		rate float64
+	}{
+		{"host-offload-d2h-bandwidth-gbps", h.D2HGBPerSecond},
+		{"host-offload-h2d-bandwidth-gbps", h.H2DGBPerSecond},
+	} {
+		if !(f.rate >= 0 && f.rate <= math.MaxFloat64) {
+			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, f.rate)
+		}
+		l := link{gbPerSecond: f.rate}
+		if ms := l.submit(0, float64(h.BytesPerToken*float64(blockSize))); !(ms <= workloads.EndOfTimeMS) {
+			return fmt.Errorf("%s: found %v GB/s, at which a block of %d tokens of %v bytes (kv-cache-bytes-per-token) takes %v ms, expected at most %v ms", f.name, f.rate, blockSize, h.BytesPerToken, ms, workloads.EndOfTimeMS)
+		}
 	}
 	return nil
 }
@@ -74,6 +86,7 @@ type offload struct {
 	begun      int      // loads that the pass being decided began
 	soiled     []hold   // copies that it makes in memory that it waits for
 	flush      float64  // ms, when the stores of those that it preempted end
+	waited     float64  // ms, how long the last pass waits
 	stats      TierStats
 }
 
@@ -151,8 +164,18 @@ func (w *Worker) transfers(now float64) (start float64) {
 			w.planStore(s)
 		}
 	}
-	o.stats.WaitMS += start - now
+	o.waited = start - now
+	o.stats.WaitMS += o.waited
 	return start
+}
+
+// Waited returns how long the last pass waits for transfers before it computes,
+// in ms.
+func (w *Worker) Waited() float64 {
+	if w.offload == nil {
+		return 0
+	}
+	return w.offload.waited
 }
 
 // planStore has the prompt blocks of a request that are complete and not in the

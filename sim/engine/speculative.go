@@ -2,9 +2,9 @@ package engine
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
+	"routesim/models/numeral"
 	"routesim/workloads/chacha"
 )
 
@@ -119,9 +119,9 @@ func ParseAcceptRates(text string) (rates [MaxDraft]float64, err error) {
 		return rates, fmt.Errorf("found %d numbers, expected at most %d", len(words), MaxDraft)
 	}
 	for i, word := range words {
-		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || !(v >= 0 && v <= 1) {
-			return rates, fmt.Errorf("found %s, expected a number from 0 to 1", word)
+		v, ok := numeral.Real(strings.TrimSpace(word))
+		if !ok || !(v >= 0 && v <= 1) {
+			return rates, fmt.Errorf("found %q, expected a number from 0 to 1", word)
 		}
 		rates[i] = v
 	}

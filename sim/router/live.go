@@ -6,6 +6,7 @@ import (
 
 	"routesim/sim/router/policy"
 	"routesim/sim/router/program"
+	"routesim/workloads"
 )
 
 // Live are the settings that only a live frontend has, with Dynamo's names and
@@ -60,6 +61,13 @@ func DefaultLive() Live {
 	}
 }
 
+// MostSecs is the longest time of a setting in s: no run lasts longer.
+const MostSecs = workloads.EndOfTimeMS / 1000
+
+// leastPeriodSecs is the shortest period of a timer in s: shorter ones would only
+// be looked at again and again.
+const leastPeriodSecs = 0.001
+
 // validate checks ranges and the rules that tie settings to each other.
 func (l *Live) validate(p *Params) error {
 	for _, f := range []struct {
@@ -67,22 +75,24 @@ func (l *Live) validate(p *Params) error {
 		v    *float64
 		max  float64
 	}{
-		{"router-ttl-secs", &l.TTLSecs, math.MaxFloat64},
-		{"router-predicted-ttl-secs", l.PredictedTTLSecs, math.MaxFloat64},
+		{"router-ttl-secs", &l.TTLSecs, MostSecs},
+		{"router-predicted-ttl-secs", l.PredictedTTLSecs, MostSecs},
 		{"shared-cache-multiplier", l.SharedMultiplier, 1},
-		{"active-request-expiry-secs", &l.ExpirySecs, math.MaxFloat64},
+		{"active-request-expiry-secs", &l.ExpirySecs, MostSecs},
 		{"active-decode-blocks-threshold", l.ActiveDecodeBlocksThreshold, 1},
 		{"active-prefill-tokens-threshold-frac", l.ActivePrefillTokensThresholdFrac, math.MaxFloat64},
-		{"overlap-refresh-after-secs", &l.OverlapRefreshSecs, math.MaxFloat64},
+		{"overlap-refresh-after-secs", &l.OverlapRefreshSecs, MostSecs},
 	} {
 		if f.v != nil && !(*f.v >= 0 && *f.v <= f.max) {
-			if f.max == 1 {
-				return fmt.Errorf("%s: found %v, expected a number from 0 to 1", f.name, *f.v)
+			if f.max < math.MaxFloat64 {
+				return fmt.Errorf("%s: found %v, expected a number from 0 to %v", f.name, *f.v, f.max)
 			}
 			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, *f.v)
 		}
 	}
 	switch {
+	case l.ExpirySecs > 0 && l.ExpirySecs < leastPeriodSecs:
+		return fmt.Errorf("active-request-expiry-secs: found %v, expected 0 or a number from %v to %v", l.ExpirySecs, leastPeriodSecs, MostSecs)
 	case l.TrackOutputBlocks && !p.TrackActiveBlocks:
 		return fmt.Errorf("router-track-output-blocks: found true without router-track-active-blocks, expected both: output is counted on top of active blocks")
 	case l.PredictedTTLSecs != nil && !l.KVEvents:

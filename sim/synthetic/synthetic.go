@@ -3,7 +3,6 @@
 package synthetic
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -47,7 +46,7 @@ func groupBlock(group uint32) uint64 { return 1<<62 | uint64(group)<<31 }
 
 // Trace makes the requests.
 func (l *Load) Trace() (*workloads.Trace, error) {
-	if err := l.validate(); err != nil {
+	if err := l.Validate(); err != nil {
 		return nil, err
 	}
 	b := workloads.NewBuilder(workloads.BuilderOptions{Format: Format, File: "synthetic load", BlockSize: l.BlockSize, ClosedLoop: l.ClosedLoop})
@@ -58,6 +57,9 @@ func (l *Load) Trace() (*workloads.Trace, error) {
 	for i := range l.Requests {
 		if i > 0 {
 			at += l.gap(draws)
+		}
+		if !(at <= workloads.EndOfTimeMS) {
+			return nil, l.tooLate(i, at)
 		}
 		if shared > 0 {
 			group = groups.Below(uint32(l.Groups))
@@ -116,26 +118,4 @@ func (l *Load) gap(draws *chacha.Source) float64 {
 	const smallest = 0x1p-1022 // the smallest normal number
 	u := max(smallest, min(1, 1-draws.Unit()))
 	return float64(-(1000 / l.Rate) * log(u))
-}
-
-func (l *Load) validate() error {
-	given := 0
-	for _, yes := range []bool{l.Rate > 0, l.IntervalMS > 0, l.ClosedLoop} {
-		if yes {
-			given++
-		}
-	}
-	switch {
-	case l.Requests < 1 || l.InputTokens < 1 || l.OutputTokens < 0 || l.BlockSize < 1:
-		return fmt.Errorf("synthetic load: found %d requests of %d and %d tokens in blocks of %d, expected at least one of each and no negative output", l.Requests, l.InputTokens, l.OutputTokens, l.BlockSize)
-	case given != 1:
-		return fmt.Errorf("synthetic load: found %d of a rate, an interval and a closed loop, expected exactly one", given)
-	case !(l.Rate <= math.MaxFloat64) || !(l.IntervalMS <= math.MaxFloat64):
-		return fmt.Errorf("synthetic load: found a rate of %v/s and an interval of %v ms, expected finite numbers", l.Rate, l.IntervalMS)
-	case !(l.SharedPrefix >= 0 && l.SharedPrefix <= 1) || l.Groups < 0:
-		return fmt.Errorf("synthetic load: found a shared prefix of %v and %d groups, expected a number from 0 to 1 and at least 0 groups", l.SharedPrefix, l.Groups)
-	case l.Turns < 0 || !(l.InterTurnDelayMS >= 0 && l.InterTurnDelayMS <= math.MaxFloat64):
-		return fmt.Errorf("synthetic load: found %d turns %v ms apart, expected a number of turns and a delay of at least 0", l.Turns, l.InterTurnDelayMS)
-	}
-	return nil
 }

@@ -1,7 +1,9 @@
 package synthetic
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -112,6 +114,57 @@ func TestRefusedLoads(t *testing.T) {
 	}
 	if _, err := good.Trace(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLoadsWithoutRoom: the largest load of each kind is one, and a little more is
+// refused by the numbers that were given, before anything is made.
+func TestLoadsWithoutRoom(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		load Load
+		most bool // it is the largest one
+	}{
+		{"requests", Load{Requests: MaxRequests, InputTokens: 10, BlockSize: 64}, true},
+		{"one request more", Load{Requests: MaxRequests + 1, InputTokens: 10, BlockSize: 64}, false},
+		{"turns", Load{Requests: MaxRequests / 5, Turns: 5, InputTokens: 10, BlockSize: 64}, true},
+		{"one turn more", Load{Requests: MaxRequests / 5, Turns: 6, InputTokens: 10, BlockSize: 64}, false},
+		{"blocks", Load{Requests: MaxBlocks / 1000, InputTokens: 64_000, BlockSize: 64}, true},
+		{"one token in a block more", Load{Requests: MaxBlocks / 1000, InputTokens: 64_001, BlockSize: 64}, false},
+		{"blocks of one token", Load{Requests: 2, InputTokens: MaxBlocks, BlockSize: 1}, false},
+		{"tokens", Load{Requests: 1_000_000, InputTokens: 5000, OutputTokens: 5000, BlockSize: 512}, true},
+		{"one output token more", Load{Requests: 1_000_000, InputTokens: 5000, OutputTokens: 5001, BlockSize: 512}, false},
+		{"everything", Load{Requests: math.MaxInt32, Turns: math.MaxInt32, InputTokens: math.MaxInt32, OutputTokens: math.MaxInt32, BlockSize: 1}, false},
+	} {
+		c.load.Rate = 1
+		err := c.load.Validate()
+		switch {
+		case c.most && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case !c.most && (err == nil || !strings.Contains(err.Error(), fmt.Sprintf("found %d sessions with turns-per-session %d, input-tokens %d and output-tokens %d, ",
+			c.load.Requests, max(1, c.load.Turns), c.load.InputTokens, c.load.OutputTokens))):
+			t.Errorf("%s: found %v, expected an error with the numbers", c.name, err)
+		}
+	}
+}
+
+// TestSessionsBeyondTheClock: a load whose sessions begin too late is refused by
+// the setting that says when they begin.
+func TestSessionsBeyondTheClock(t *testing.T) {
+	for want, l := range map[string]Load{
+		"request-rate: found 1e-300, with which session 2 begins at ":                      {Requests: 2, Rate: 1e-300},
+		"request-rate: found 5e-324, with which session 2 begins at +Inf ms":               {Requests: 2, Rate: 5e-324},
+		"arrival-interval-ms: found 1e+308, with which session 2 begins at ":               {Requests: 2, IntervalMS: 1e308},
+		"arrival-interval-ms: found 4e+14, with which session 4 begins at 1.2e+15 ms, exp": {Requests: 9, IntervalMS: 4e14},
+	} {
+		l.InputTokens, l.BlockSize = 10, 64
+		if _, err := l.Trace(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("found %v, expected %s", err, want)
+		}
+		l.Requests = 1
+		if _, err := l.Trace(); err != nil {
+			t.Errorf("one session: %v", err)
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"routesim/models/numeral"
 )
 
 // Table reads a CSV text whose columns are known by the names in its first
@@ -117,8 +119,8 @@ func (t *Table) Positive(column string) float64 {
 	if text == "" {
 		return math.NaN()
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+	v, ok := numeral.Real(text)
+	if !ok || !(v > 0) {
 		t.Fail(column, strconv.Quote(text), "a number above 0, or an empty cell")
 	}
 	return v
@@ -131,8 +133,8 @@ func (t *Table) Count(column string, least, most, empty int64) int64 {
 	if text == "" {
 		return empty
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v != math.Trunc(v) || v < float64(least) || v > float64(most) {
+	v, ok := numeral.Real(text)
+	if !ok || v != math.Trunc(v) || v < float64(least) || v > float64(most) {
 		t.Fail(column, strconv.Quote(text), fmt.Sprintf("a whole number from %d to %d, or an empty cell", least, most))
 		return empty
 	}

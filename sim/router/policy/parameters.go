@@ -17,6 +17,20 @@ type Parameters struct {
 	err   error
 }
 
+// ParameterError is a parameter that cannot be used.
+type ParameterError struct {
+	Kind, Name  string // of what, which parameter
+	Found, Want string
+}
+
+// Error implements error.
+func (e *ParameterError) Error() string {
+	return fmt.Sprintf("%s: parameters.%s: found %s, expected %s", e.Kind, e.Name, e.Found, e.Want)
+}
+
+// MostWhole is the largest whole number that a parameter may be.
+const MostWhole = math.MaxInt32
+
 // NewParameters prepares parameters of something of the given type to be read.
 // Finish must follow.
 func NewParameters(kind string, given map[string]any) *Parameters {
@@ -49,7 +63,7 @@ func (p *Parameters) Optional(name string, least, most float64) *float64 {
 	return &x
 }
 
-// Whole reads a whole number of at least 0, or its default.
+// Whole reads a whole number from 0 to MostWhole, or its default.
 func (p *Parameters) Whole(name string, otherwise int64) int64 {
 	v, ok := p.take(name)
 	if !ok {
@@ -57,19 +71,15 @@ func (p *Parameters) Whole(name string, otherwise int64) int64 {
 	}
 	switch n := v.(type) {
 	case int64:
-		if n >= 0 {
+		if n >= 0 && n <= MostWhole {
 			return n
 		}
-	case uint64:
-		if n <= math.MaxInt64 {
-			return int64(n)
-		}
 	case int:
-		if n >= 0 {
+		if n >= 0 && n <= MostWhole {
 			return int64(n)
 		}
 	}
-	p.fail(name, v, "a whole number of at least 0")
+	p.fail(name, v, fmt.Sprintf("a whole number from 0 to %d", MostWhole))
 	return otherwise
 }
 
@@ -78,8 +88,6 @@ func number(v any) (float64, bool) {
 	case float64:
 		return n, true
 	case int64:
-		return float64(n), true
-	case uint64:
 		return float64(n), true
 	case int:
 		return float64(n), true
@@ -95,7 +103,7 @@ func (p *Parameters) take(name string) (any, bool) {
 
 func (p *Parameters) fail(name string, v any, want string) {
 	if p.err == nil {
-		p.err = fmt.Errorf("%s: parameters.%s: found %v, expected %s", p.kind, name, v, want)
+		p.err = &ParameterError{p.kind, name, fmt.Sprint(v), want}
 	}
 }
 
@@ -110,7 +118,7 @@ func (p *Parameters) Finish() error {
 			if len(p.known) > 0 {
 				want = "one of " + strings.Join(p.known, ", ")
 			}
-			return fmt.Errorf("%s: parameters.%s: found an unknown parameter, expected %s", p.kind, name, want)
+			return &ParameterError{p.kind, name, "an unknown parameter", want}
 		}
 	}
 	return nil

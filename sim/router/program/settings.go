@@ -17,6 +17,7 @@ import (
 	"math"
 
 	"routesim/sim/router/policy"
+	"routesim/workloads"
 )
 
 // Type is the only classifier there is.
@@ -36,6 +37,12 @@ type Settings struct {
 	MostTracked       int64   // programs
 }
 
+// The bounds of parameters beyond which times and tokens could not be counted.
+const (
+	mostSecs   = workloads.EndOfTimeMS / 1000
+	mostWeight = 1e6
+)
+
 // NewSettings reads parameters of a classifier of the given type.
 func NewSettings(kind string, given map[string]any) (*Settings, error) {
 	if kind != Type {
@@ -46,25 +53,25 @@ func NewSettings(kind string, given map[string]any) (*Settings, error) {
 		PauseThreshold:    p.Number("pause_threshold", 0.95, 0, math.MaxFloat64),
 		PauseTarget:       p.Number("pause_target", 0.8, 0, math.MaxFloat64),
 		ResumeHysteresis:  p.Number("resume_hysteresis", 0.1, 0, math.MaxFloat64),
-		ResumeTimeoutSecs: p.Number("resume_timeout_seconds", 1800, 0, math.MaxFloat64),
-		RetentionSecs:     p.Number("session_retention_seconds", 1800, 0, math.MaxFloat64),
-		IntervalSecs:      p.Number("scheduler_interval_seconds", 5, 0.001, math.MaxFloat64),
-		ActingWeight:      p.Number("acting_token_weight", 1, 0, math.MaxFloat64),
+		ResumeTimeoutSecs: p.Number("resume_timeout_seconds", 1800, 0, mostSecs),
+		RetentionSecs:     p.Number("session_retention_seconds", 1800, 0, mostSecs),
+		IntervalSecs:      p.Number("scheduler_interval_seconds", 5, 0.001, mostSecs),
+		ActingWeight:      p.Number("acting_token_weight", 1, 0, mostWeight),
 		BufferTokens:      p.Whole("buffer_per_program", 100),
 		MostTracked:       p.Whole("max_tracked_requests", 10000),
 	}
 	// The time constant of idle programs' tokens only weighs workers for programs
 	// that are resumed by force, and which worker those go to is the policy's
 	// affair: it is read and changes nothing.
-	p.Number("acting_decay_tau_seconds", 1, 0.001, math.MaxFloat64)
+	p.Number("acting_decay_tau_seconds", 1, 0.001, mostSecs)
 	if err := p.Finish(); err != nil {
 		return nil, err
 	}
 	switch {
 	case s.PauseTarget > s.PauseThreshold:
-		return nil, fmt.Errorf("%s: parameters.pause_target: found %v, expected at most pause_threshold, %v", kind, s.PauseTarget, s.PauseThreshold)
+		return nil, &policy.ParameterError{Kind: kind, Name: "pause_target", Found: fmt.Sprint(s.PauseTarget), Want: fmt.Sprintf("at most pause_threshold, %v", s.PauseThreshold)}
 	case s.ResumeHysteresis > s.PauseThreshold:
-		return nil, fmt.Errorf("%s: parameters.resume_hysteresis: found %v, expected at most pause_threshold, %v", kind, s.ResumeHysteresis, s.PauseThreshold)
+		return nil, &policy.ParameterError{Kind: kind, Name: "resume_hysteresis", Found: fmt.Sprint(s.ResumeHysteresis), Want: fmt.Sprintf("at most pause_threshold, %v", s.PauseThreshold)}
 	}
 	return s, nil
 }
