@@ -122,6 +122,7 @@ func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outD
 	if err := o.writeDocument(cmd.OutOrStdout(), sides); err != nil {
 		return err
 	}
+	dir.tell(cmd.ErrOrStderr(), o.quiet)
 	for i, run := range runs {
 		if !o.quiet {
 			run.clock(cmd.ErrOrStderr(), sides[i].Summary)

@@ -162,7 +162,14 @@ func (o *explainOptions) open(cmd *cobra.Command, dir string) (*replayed, error)
 		return nil, fmt.Errorf("%s: found a trace with the digest %.12s..., expected the run's, %.12s...; give the run's own trace with --trace",
 			strings.Join(paths, ", "), found, saved.digest)
 	}
-	return run, o.checkDecisions(cmd, run, saved)
+	requests, err := saved.requests(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.checkDecisions(cmd, run, saved); err != nil {
+		return nil, err
+	}
+	return run, requests.check(run.result)
 }
 
 // notThere adds to an error of a missing file where the settings of a saved run

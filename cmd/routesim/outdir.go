@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"routesim/reports/newfile"
 )
@@ -17,6 +18,7 @@ import (
 // nothing half-written behind, and files of an earlier run as they were.
 type outDir struct {
 	dir   string
+	wrote []string // paths of files that have been given their names
 	made  []string // folders that did not exist before, outermost first
 	files []pending
 }
@@ -155,12 +157,20 @@ func (o *outDir) commit() error {
 		}
 	}
 	for _, f := range o.files {
+		o.wrote = append(o.wrote, f.final)
 		if f.old != "" {
 			os.Remove(f.old)
 		}
 	}
 	o.files, o.made = nil, nil
 	return nil
+}
+
+// tell names the files that were written; a nil outDir has none.
+func (o *outDir) tell(w io.Writer, quiet bool) {
+	if o != nil && !quiet {
+		fmt.Fprintf(w, "wrote %s\n", strings.Join(o.wrote, ", "))
+	}
 }
 
 // rename gives a file its name and keeps the one that had it.

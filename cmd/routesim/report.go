@@ -30,6 +30,7 @@ func (o *replayOptions) report(cmd *cobra.Command, run *replayed, dir *outDir) e
 	if err := run.writeDocument(cmd.OutOrStdout(), o.format, s, o.sys.environ); err != nil {
 		return err
 	}
+	dir.tell(cmd.ErrOrStderr(), o.quiet)
 	if !o.quiet {
 		run.clock(cmd.ErrOrStderr(), s)
 	}
@@ -117,8 +118,12 @@ func listSkipped(w io.Writer, t *workloads.Trace) {
 // clock tells how fast the run was, in wall-clock time.
 func (run *replayed) clock(w io.Writer, s *reports.Summary) {
 	seconds := max(run.running.Seconds(), 1e-9)
-	fmt.Fprintf(w, "simulated %s in %.3f s (%s requests/s, %s tokens/s), trace read in %.3f s\n",
+	source := "trace read"
+	if run.settings.Run.Load() != nil {
+		source = "synthetic load drawn"
+	}
+	fmt.Fprintf(w, "simulated %s in %.3f s (%s requests/s, %s tokens/s), %s in %.3f s\n",
 		format.Duration(run.result.EndMS), seconds,
 		format.Count(int64(float64(run.trace.Len())/seconds)), format.Count(int64(float64(s.InputTokens+s.OutputTokens)/seconds)),
-		run.reading.Seconds())
+		source, run.reading.Seconds())
 }

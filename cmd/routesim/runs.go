@@ -18,6 +18,7 @@ import (
 	"routesim/reports"
 	"routesim/reports/sweepdata"
 	"routesim/sim"
+	"routesim/sim/router"
 	"routesim/workloads"
 )
 
@@ -258,9 +259,38 @@ func (run *replayed) read(ctx context.Context, stdin io.Reader) error {
 	select {
 	case err := <-done:
 		run.reading = time.Since(start)
+		if err == nil {
+			run.warnNamed()
+		}
 		return hint(run.paths, err)
 	case <-ctx.Done():
+		if run.settings.Run.Load() != nil {
+			return &exitError{exitInterrupt, "interrupted while drawing the synthetic load"}
+		}
 		return &exitError{exitInterrupt, "interrupted while reading the trace"}
+	}
+}
+
+// warnNamed says where workers that the rows of the trace name are none, or have no
+// effect.
+func (run *replayed) warnNamed() {
+	c := run.config
+	worker, prefill := run.trace.NamedWorkers()
+	for _, named := range []struct {
+		field string
+		most  int32
+		size  int
+	}{{"worker_id", worker, c.Workers()}, {"prefill_worker_id", prefill, c.PrefillWorkers()}} {
+		takes := c.Router.Live != nil && (c.Router.Mode == router.KV || c.Router.Mode == router.Direct)
+		switch {
+		case named.most < 0:
+		case !takes:
+			run.settings.Warn("%s of the trace has no effect: only live routers in the modes kv and direct look at it (router-semantics live)", named.field)
+		case named.size == 0:
+			run.settings.Warn("%s of the trace has no effect: there are no prefill workers", named.field)
+		case int(named.most) >= named.size:
+			run.settings.Warn("%s of the trace names up to worker %d, where there are 0 to %d: requests that name another are turned away", named.field, named.most, named.size-1)
+		}
 	}
 }
 

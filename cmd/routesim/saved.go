@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
+	"routesim/reports/columnar"
+	"routesim/sim"
 )
 
 // savedRun is what replay -o wrote about a run, as far as the run can be made
@@ -53,6 +56,59 @@ func openSavedRun(table *settings.Table, dir string) (*savedRun, error) {
 	run := &savedRun{path: path, version: r.Version, trace: r.Trace.Name, digest: r.Trace.Digest, decision: r.Decision}
 	run.settings, err = table.Saved(path, "routesim.config", r.Config)
 	return run, err
+}
+
+// savedRequests is what the table of a run's requests says that is compared with
+// the run made again.
+type savedRequests struct {
+	path                           string
+	order, worker, first, terminal []float64 // by row, NaN for absent
+}
+
+// requests reads DIR/requests.parquet.
+func (r *savedRun) requests(dir string) (*savedRequests, error) {
+	q := &savedRequests{path: filepath.Join(dir, runFiles()[1])}
+	f, err := os.Open(q.path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w, expected it beside %s", q.path, reason(err), runSummaryFile)
+	}
+	defer f.Close()
+	columns, err := columnar.ReadNumbers(f, "routing_order", "decode_worker_idx", "first_token_ms", "terminal_time_ms")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", q.path, err)
+	}
+	q.order, q.worker, q.first, q.terminal = columns[0], columns[1], columns[2], columns[3]
+	return q, nil
+}
+
+// check makes sure that the table is that of the run.
+func (q *savedRequests) check(res *sim.Result) error {
+	if len(q.order) != len(res.Requests) {
+		return fmt.Errorf("%s: found %d requests, expected the %d of the trace", q.path, len(q.order), len(res.Requests))
+	}
+	for row := range res.Requests {
+		r := &res.Requests[row]
+		for _, c := range []struct {
+			name      string
+			got, want float64
+		}{
+			{"routing_order", q.order[row], numberOf(r.Order)}, {"decode_worker_idx", q.worker[row], numberOf(r.Worker)},
+			{"first_token_ms", q.first[row], r.FirstToken}, {"terminal_time_ms", q.terminal[row], r.Terminal},
+		} {
+			if c.got != c.want && !(math.IsNaN(c.got) && math.IsNaN(c.want)) {
+				return fmt.Errorf("%s: %s: found %v in row %d, expected %v as the run made again has it; replay the trace again with -o", q.path, c.name, c.got, row, c.want)
+			}
+		}
+	}
+	return nil
+}
+
+// numberOf is a place as a table holds it: absent below 0.
+func numberOf(v int32) float64 {
+	if v < 0 {
+		return math.NaN()
+	}
+	return float64(v)
 }
 
 // findTrace looks for the files of a saved run's trace: beside it, one folder up

@@ -63,7 +63,7 @@ func (o *sweepOptions) carryOut(cmd *cobra.Command, p *sweepPlan) error {
 // turns the outcome into an exit code. A sweep that is not complete is not
 // judged.
 func (p *sweepPlan) finish(cmd *cobra.Command, t *tally) error {
-	if !p.o.quiet {
+	if !p.o.quiet && cmd.Context().Err() == nil { // an interruption says it too
 		fmt.Fprintln(cmd.ErrOrStderr(), t.String())
 	}
 	p.data.LoadFrom(p.dir)

@@ -171,6 +171,7 @@ func (o *validateOptions) report(cmd *cobra.Command, run *replayed, plan *valida
 	if err := write(cmd.OutOrStdout()); err != nil {
 		return err
 	}
+	dir.tell(cmd.ErrOrStderr(), o.quiet)
 	switch {
 	case cmd.Context().Err() != nil:
 		return &exitError{exitInterrupt, fmt.Sprintf("interrupted: %d of %d requests completed", c.Completed, c.Requests)}

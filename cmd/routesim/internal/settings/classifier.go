@@ -10,7 +10,7 @@ import (
 // readClassifier reads what holds requests back before they reach the queue.
 func (f *policyFile) readClassifier(m *mapping, e *entry) error {
 	const prefix = "request_classifier."
-	sub, err := m.under(e)
+	sub, err := m.under(e, e.key)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (f *policyFile) readClassifier(m *mapping, e *entry) error {
 		return err
 	}
 	if f.classify, err = program.NewSettings(kind, parameters); err != nil {
-		return fmt.Errorf("%s:%d: request_classifier: %w", m.file, e.line, err)
+		return fmt.Errorf("%s:%d: request_classifier: %w", m.file, sub.lineOf(err, e), err)
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (r *dictReader) resolve(path string) string {
 	switch path {
 	case "engine.kv_bytes_per_token", "kv_bytes_per_token":
 		return "engine.kv_transfer_bytes_per_token"
-	case "sglang", "trtllm":
+	case "sglang", "trtllm", "native_host_offload":
 		return "engine." + path
 	}
 	if r.table.byDict[path] == nil && !strings.Contains(path, ".") && r.table.byDict["engine."+path] != nil {
@@ -181,6 +181,8 @@ func (r *dictReader) nested(path string) error {
 		return r.syntax(err, "a JSON object")
 	case tok == nil:
 		return nil
+	case tok == json.Delim('['):
+		return r.problem(path, "a list", "a JSON object")
 	case tok != json.Delim('{'):
 		return r.problem(path, show(fmt.Sprint(tok)), "a JSON object")
 	}

@@ -2,16 +2,23 @@ package settings
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// validObject reports whether a text is a JSON object. What takes it looks into
+// validObject says what is wrong with a JSON object. What takes it looks into
 // it.
-func validObject(text string) bool {
+func validObject(text string) error {
 	var v map[string]any
-	return json.Unmarshal([]byte(text), &v) == nil && v != nil
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return err
+	}
+	if v == nil {
+		return errors.New("found null")
+	}
+	return nil
 }
 
 // eventKeys are the keys of vLLM's KVEventsConfig with what their values are.

@@ -1,10 +1,13 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"routesim/models/numeral"
 )
 
 // Value is a parsed value of a setting.
@@ -63,14 +66,8 @@ func (k Real) Parse(text string) (Value, bool) {
 	if k.Optional && isNone(text) {
 		return Value{None: true, Text: None}, true
 	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.ContainsAny(text, "xX_pP") || math.IsNaN(v) || math.IsInf(v, 0) {
-		return Value{}, false
-	}
-	if v == 0 {
-		v = 0 // a negative zero is a zero
-	}
-	if v < k.Min || v > k.Max || k.Above && v == k.Min {
+	v, ok := numeral.Real(text)
+	if !ok || v < k.Min || v > k.Max || k.Above && v == k.Min {
 		return Value{}, false
 	}
 	return Value{Num: v, Text: FormatReal(v)}, true
@@ -173,6 +170,9 @@ type Choice struct {
 // Parse reads one of the words.
 func (k Choice) Parse(text string) (Value, bool) {
 	t := strings.ToLower(strings.TrimSpace(text))
+	if isNone(text) {
+		t = None // where it is one of the words
+	}
 	if w, ok := k.Also[t]; ok {
 		t = w
 	}
@@ -206,7 +206,7 @@ type Word struct {
 	What     string // what it is, after "expected"
 	Hint     string // placeholder in help texts
 	Optional bool
-	Check    func(string) bool // nil accepts every text that is not empty
+	Check    func(string) error // nil accepts every text; a *partError says which part is wrong
 }
 
 // Parse takes the text as it is.
@@ -214,10 +214,26 @@ func (k Word) Parse(text string) (Value, bool) {
 	if k.Optional && isNone(text) {
 		return Value{None: true, Text: None}, true
 	}
-	if strings.TrimSpace(text) == "" || k.Check != nil && !k.Check(text) {
+	if strings.TrimSpace(text) == "" || k.Check != nil && k.Check(text) != nil {
 		return Value{}, false
 	}
 	return Value{Text: text}, true
+}
+
+// partError is what is wrong with one part of a text.
+type partError struct{ part, found, want string }
+
+func (e *partError) Error() string {
+	return e.part + ": found " + e.found + ", expected " + e.want
+}
+
+// wrongPart returns what is wrong with one part of a text, nil where the text as a
+// whole is no value.
+func (k Word) wrongPart(text string) (e *partError) {
+	if k.Check != nil {
+		errors.As(k.Check(text), &e)
+	}
+	return e
 }
 
 // Expected describes the text.

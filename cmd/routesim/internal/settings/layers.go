@@ -94,7 +94,11 @@ func (r *resolution) fromPolicy() ([]Given, error) {
 	if !ok || c.value.None {
 		return nil, nil
 	}
-	given, file, err := r.table.readPolicy(c.value.Text)
+	what := s.Name
+	if c.given.Origin.Where == restartPolicy {
+		what = "" // settleRestart names it
+	}
+	given, file, err := r.table.readPolicy(c.value.Text, what)
 	if err == nil {
 		r.file = *file
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -9,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
+	"routesim/models/numeral"
 	"routesim/sim/router"
 	"routesim/sim/router/policy"
 	"routesim/sim/router/program"
@@ -70,7 +73,7 @@ func (f *policyFile) section(m *mapping, e *entry) (err error) {
 	case "request_classifier":
 		return f.readClassifier(m, e)
 	}
-	return unknownKey(m.file, e.line, e.key, Nearest(e.key, append([]string{"router"}, policySections...)), "a section of a policy file")
+	return unknownKey(m.file, e.line, e.key, Nearest(e.key, append(policySections(), "router")), "a section of a policy file")
 }
 
 func (m *mapping) problem(e *entry, field, found, want string) error {
@@ -97,9 +100,18 @@ func (m *mapping) only(prefix string, known ...string) error {
 }
 
 // under reads the mapping that is an entry's value.
-func (m *mapping) under(e *entry) (*mapping, error) {
+func (m *mapping) under(e *entry, field string) (*mapping, error) {
 	sub := &mapping{file: m.file}
-	return sub, sub.fill(e.node)
+	return sub, inField(field, sub.fill(e.node))
+}
+
+// inField names the field that an error of a mapping is about.
+func inField(field string, err error) error {
+	var p *workloads.Problem
+	if errors.As(err, &p) && p.Field == "" {
+		p.Field = field
+	}
+	return err
 }
 
 // items reads the list of mappings that is an entry's value.
@@ -111,7 +123,7 @@ func (m *mapping) items(e *entry, field string) ([]*mapping, error) {
 	var out []*mapping
 	for _, n := range list.Values {
 		sub := &mapping{file: m.file}
-		if err := sub.fill(n); err != nil {
+		if err := inField(field, sub.fill(n)); err != nil {
 			return nil, err
 		}
 		if len(sub.entries) == 0 {
@@ -253,14 +265,17 @@ func (m *mapping) identifier(e *entry, field string) (string, error) {
 	return text, nil
 }
 
+// mostWhole is the largest whole number of queue classes.
+const mostWhole = math.MaxInt64 - 1
+
 func (m *mapping) whole(e *entry, field string) (int64, error) {
 	if e == nil {
 		return 0, m.missing(field, "a whole number")
 	}
 	text, ok := scalar(e.node)
 	n, err := strconv.ParseInt(text, 10, 64)
-	if _, isInt := e.node.(*ast.IntegerNode); !ok || !isInt || err != nil || n < 0 || n == math.MaxInt64 {
-		return 0, m.problem(e, field, short(e.node), "a whole number of at least 0")
+	if _, isInt := e.node.(*ast.IntegerNode); !ok || !isInt || err != nil || n < 0 || n > mostWhole {
+		return 0, m.problem(e, field, short(e.node), fmt.Sprintf("a whole number from 0 to %d", int64(mostWhole)))
 	}
 	return n, nil
 }
@@ -275,14 +290,14 @@ func (m *mapping) missing(field, want string) error {
 }
 
 func (f *policyFile) readModels(m *mapping, e *entry) error {
-	models, err := m.under(e)
+	models, err := m.under(e, e.key)
 	if err != nil {
 		return err
 	}
 	f.models = map[string]*router.Profile{}
 	for i := range models.entries {
 		own := &models.entries[i]
-		sub, err := models.under(own)
+		sub, err := models.under(own, "models."+own.key)
 		if err != nil {
 			return err
 		}
@@ -304,7 +319,7 @@ func (f *policyFile) readModels(m *mapping, e *entry) error {
 
 // readSelection reads the configured policies and which stage has which.
 func (f *policyFile) readSelection(m *mapping, e *entry) error {
-	sel, err := m.under(e)
+	sel, err := m.under(e, e.key)
 	if err != nil {
 		return err
 	}
@@ -368,7 +383,7 @@ func (f *policyFile) readInstance(m *mapping) error {
 	}
 	p, err := policy.New(kind, parameters)
 	if err != nil {
-		return fmt.Errorf("%s:%d: %s%s: %w", m.file, e.line, prefix, name, err)
+		return fmt.Errorf("%s:%d: %s%s: %w", m.file, m.lineOf(err, e), prefix, name, err)
 	}
 	f.instances = append(f.instances, instance{name, p})
 	return nil
@@ -381,7 +396,7 @@ func (m *mapping) parameters(prefix string) (map[string]any, error) {
 	if e == nil || absent(e) {
 		return list, nil
 	}
-	sub, err := m.under(e)
+	sub, err := m.under(e, prefix+"parameters")
 	if err != nil {
 		return nil, m.problem(e, prefix+"parameters", short(e.node), "a mapping")
 	}
@@ -391,16 +406,35 @@ func (m *mapping) parameters(prefix string) (map[string]any, error) {
 	return list, nil
 }
 
+// lineOf returns the line of what an error of a policy or a classifier is about:
+// its parameter, or else its type.
+func (m *mapping) lineOf(err error, whole *entry) int {
+	about := m.find("type")
+	var p *policy.ParameterError
+	if errors.As(err, &p) {
+		about = m.find("parameters")
+		if about != nil && !absent(about) {
+			if list, bad := m.under(about, ""); bad == nil && list.find(p.Name) != nil {
+				about = list.find(p.Name)
+			}
+		}
+	}
+	if about == nil {
+		about = whole
+	}
+	return about.line
+}
+
 // plainNode is a scalar as a policy's parameters take it.
 func plainNode(n ast.Node) any {
 	text, _ := scalar(n)
 	switch n.(type) {
 	case *ast.IntegerNode:
-		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return i
 		}
-	case *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
+	case *ast.FloatNode, *ast.StringNode: // the parser takes 1e3 for a text
+		if x, ok := numeral.Real(text); ok && n.GetToken().Type != token.SingleQuoteType && n.GetToken().Type != token.DoubleQuoteType {
 			return x
 		}
 	case *ast.BoolNode:

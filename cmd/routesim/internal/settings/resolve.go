@@ -290,10 +290,7 @@ func (s *Sources) Resolve(more []Given) (*Resolved, error) {
 func (r *resolution) take(g *Given) error {
 	s := g.Setting
 	v, ok := s.Kind.Parse(g.Text)
-	// An empty name or path on the command line is an unset variable of the
-	// shell more often than a wish for none, which has a word of its own.
-	_, word := s.Kind.(Word)
-	if !ok || word && g.Origin.Layer == FromFlag && strings.TrimSpace(g.Text) == "" {
+	if !ok {
 		return r.unreadable(g)
 	}
 	old, had := r.best.get(s)
@@ -317,6 +314,13 @@ func (r *resolution) unreadable(g *Given) error {
 	c, ok := g.Setting.Kind.(Choice)
 	if k, fleet := g.Setting.Kind.(FleetKind); fleet {
 		return g.problem(show(g.Text), k.Expected()+k.why(g.Text))
+	}
+	if k, word := g.Setting.Kind.(Word); word {
+		if e := k.wrongPart(g.Text); e != nil {
+			at := *g
+			at.Place.Field += ": " + e.part
+			return at.problem(e.found, e.want)
+		}
 	}
 	if !ok {
 		return g.problem(show(g.Text), g.Setting.Kind.Expected())

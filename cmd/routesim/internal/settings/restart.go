@@ -3,14 +3,18 @@ package settings
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"routesim/sim"
 )
 
+// restartPolicy is the setting of the policy file after a restart.
+const restartPolicy = "router-restart-policy-config"
+
 // settleRestart resolves everything anew with the policy file that the restarted
 // routers have.
 func (r *resolution) settleRestart(s *Sources, more []Given) error {
-	const name = "router-restart-policy-config"
+	const name = restartPolicy
 	run := &r.Run
 	if run.RestartPolicyConfig == "" || run.RestartAtMS == nil {
 		return nil
@@ -26,7 +30,12 @@ func (r *resolution) settleRestart(s *Sources, more []Given) error {
 	}
 	run.Restarted = &sim.Restarted{Router: after.Run.Router, ReplicaSync: after.Run.ReplicaSync}
 	for _, text := range after.Warnings {
-		if !slices.Contains(r.Warnings, text) {
+		if slices.Contains(r.Warnings, text) {
+			continue
+		}
+		if own, ok := strings.CutPrefix(text, "router-policy-config "); ok {
+			r.Warn("%s %s", name, own)
+		} else {
 			r.Warn("after the restart: %s", text)
 		}
 	}

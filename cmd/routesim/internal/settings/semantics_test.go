@@ -90,7 +90,7 @@ func TestTaintsOfAGroup(t *testing.T) {
 		t.Errorf("workers %v", r.Run.Workers)
 	}
 	_, err = resolveWith(t, Input{}, "--taints=a+")
-	wantError(t, err, "--taints: found a+, expected names of letters, digits and _.:/=- joined by +, or none")
+	wantError(t, err, `--taints: taint 2: found "", expected the name of a taint: printable characters without spaces, + , and @`)
 	r = mustResolve(t, Input{}, "--workers=1,1@taints=none")
 	wantValue(t, r, "router-semantics", Replay, "default")
 	r = mustResolve(t, Input{}, "--workers=1,1@taints=none", "--taints=a")

@@ -227,7 +227,7 @@ func checkFile(t *testing.T, s *Setting, good string) {
 	}
 	file := writeFile(t, "c.yaml", "\n"+s.Name+": "+bad+"\n")
 	_, err := resolveWith(t, Input{ConfigFile: file})
-	want := file + ":2: " + s.Name + ": found " + bad + ", expected " + s.Kind.Expected()
+	want := file + ":2: " + s.Name + refusal(s, bad)
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -246,11 +246,21 @@ func checkEnvironment(t *testing.T, s *Setting, good string) {
 			continue
 		}
 		_, err := resolveWith(t, Input{Environ: []string{name + "=" + bad}})
-		want := name + ": found " + bad + ", expected " + s.Kind.Expected()
+		want := name + refusal(s, bad)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+}
+
+// refusal is what an error says after the place of a value that is none.
+func refusal(s *Setting, text string) string {
+	if k, ok := s.Kind.(Word); ok {
+		if e := k.wrongPart(text); e != nil {
+			return ": " + e.Error()
+		}
+	}
+	return ": found " + show(text) + ", expected " + s.Kind.Expected()
 }
 
 func checkRange(t *testing.T, s *Setting) {
@@ -261,8 +271,8 @@ func checkRange(t *testing.T, s *Setting) {
 		if k.Above {
 			bad = append(bad, "0")
 		}
-		if k.Max == 1 {
-			bad = append(bad, "1.0000001")
+		if k.Max < math.MaxFloat64 {
+			bad = append(bad, FormatReal(k.Max*1.0000001))
 		}
 		if !k.Optional {
 			bad = append(bad, "", None)
@@ -279,15 +289,19 @@ func checkRange(t *testing.T, s *Setting) {
 			bad = append(bad, "", None)
 		}
 	case Bool, Choice:
-		bad = append(bad, "", "2", "none of them")
+		bad = append(bad, "2", "none of them")
+		if _, ok := k.Parse(None); !ok {
+			bad = append(bad, "")
+		}
 	case Word:
 		if k.Check == nil {
 			return
 		}
+		bad = []string{"non sense!"}
 	}
 	for _, b := range bad {
 		_, err := resolveWith(t, Input{}, "--"+s.Name+"="+b)
-		if err == nil || !strings.HasPrefix(err.Error(), "--"+s.Name+": found "+show(b)+", expected "+s.Kind.Expected()) {
+		if err == nil || !strings.HasPrefix(err.Error(), "--"+s.Name+refusal(s, b)) {
 			t.Errorf("%q: got %v", b, err)
 		}
 	}

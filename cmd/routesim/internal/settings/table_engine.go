@@ -65,9 +65,9 @@ func draftRows() []Setting {
 	}
 }
 
-func validRates(text string) bool {
+func validRates(text string) error {
 	_, err := engine.ParseAcceptRates(text)
-	return err == nil
+	return err
 }
 
 // transferRows are the settings of KV transfers between pools.
@@ -79,7 +79,7 @@ func transferRows() []Setting {
 			Ref:  func(r *Run) any { return &r.TransferGBPerSecond },
 		}, {
 			Name: "kv-transfer-bytes-per-token", Aliases: []string{"kv-bytes-per-token"}, Group: Pools, Default: None, Unit: "bytes",
-			Dict: "engine.kv_transfer_bytes_per_token", Kind: positive.optional(),
+			Dict: "engine.kv_transfer_bytes_per_token", Kind: kvBytes.optional(),
 			Help: "Bytes of KV per token that are sent; needs --kv-transfer-bandwidth. none: those of the worker's profile; without one nothing, in no time.",
 			Ref:  func(r *Run) any { return &r.TransferBytesPerToken },
 		}, {

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"routesim/sim"
@@ -29,7 +31,7 @@ func cacheRows() []Setting {
 			Help: "Learn from the workers' KV events what is cached. Off: approximate mode, from the router's own decisions.",
 			Ref:  func(r *Run) any { return &r.Live.KVEvents },
 		}, {
-			Name: "router-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_TTL_SECS"}, Default: "120", Unit: "s", Kind: nonNegative,
+			Name: "router-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_TTL_SECS"}, Default: "120", Unit: "s", Kind: seconds,
 			Help: "Approximate mode: how long a decision is taken to leave its prompt cached. 0 = not at all.",
 			Ref:  func(r *Run) any { return &r.Live.TTLSecs },
 		}, {
@@ -39,7 +41,7 @@ func cacheRows() []Setting {
 			Ref:  func(r *Run) any { return &r.Live.ApproximateLRU },
 		}, {
 			Name: "router-predicted-ttl-secs", Router: true, Env: []string{"DYN_ROUTER_PREDICTED_TTL_SECS"}, Default: None, Unit: "s",
-			Kind: nonNegative.optional(),
+			Kind: seconds.optional(),
 			Help: "Beside KV events: how long a decision is taken to leave its prompt cached before any event says so.",
 			Ref:  func(r *Run) any { return &r.Live.PredictedTTLSecs },
 		}, {
@@ -59,7 +61,7 @@ func cacheRows() []Setting {
 			Help: "Share of the batches of KV events that are lost. The gap is noticed with the worker's next batch and recovered then.",
 			Ref:  func(r *Run) any { return &r.EventLoss },
 		}, {
-			Name: "router-restart-at", Default: None, Unit: "ms", Kind: nonNegative.optional(),
+			Name: "router-restart-at", Default: None, Unit: "ms", Kind: duration.optional(),
 			Help: "Restart the routers at this time: bookings are lost, the index of KV events is recovered from the workers.",
 			Ref:  func(r *Run) any { return &r.RestartAtMS },
 		}, {
@@ -87,7 +89,7 @@ func liveLoadRows() []Setting {
 			Help: "Whether requests say how long their answers will be. With trace, tracked output blocks count less towards the end.",
 			Ref:  func(r *Run) any { return &r.ExpectedOutput },
 		}, {
-			Name: "active-request-expiry-secs", EnvOnly: true, Env: []string{"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"}, Default: "300", Unit: "s", Kind: nonNegative,
+			Name: "active-request-expiry-secs", EnvOnly: true, Env: []string{"DYN_ROUTER_ACTIVE_REQUEST_EXPIRY_SECS"}, Default: "300", Unit: "s", Kind: seconds,
 			Help: "Period of the scan that drops bookings without a token since the scan before. 0 = never.",
 			Ref:  func(r *Run) any { return &r.Live.ExpirySecs },
 		}, {
@@ -104,7 +106,7 @@ func liveLoadRows() []Setting {
 			Help: "The same as a fraction of --max-num-batched-tokens.",
 			Ref:  func(r *Run) any { return &r.Live.ActivePrefillTokensThresholdFrac },
 		}, {
-			Name: "overlap-refresh-after-secs", EnvOnly: true, Env: []string{"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"}, Default: "10", Unit: "s", Kind: nonNegative,
+			Name: "overlap-refresh-after-secs", EnvOnly: true, Env: []string{"DYN_ROUTER_OVERLAP_REFRESH_AFTER_SECS"}, Default: "10", Unit: "s", Kind: seconds,
 			Help: "Overlaps of a request that waited this long are looked up anew. 0 = never.",
 			Ref:  func(r *Run) any { return &r.Live.OverlapRefreshSecs },
 		}, {
@@ -144,15 +146,15 @@ func frontendRows() []Setting {
 			Help: "What goes wrong when: " + sim.FaultForm + ". A crash fails the worker's requests and empties its cache; draining lets it finish; slow multiplies the duration of its passes; cancel lets the client of a request (row, from 0) leave.",
 			Ref:  func(r *Run) any { return &r.Faults },
 		}, {
-			Name: "frontends", Default: "1", Kind: Int{Min: 1, Max: 65535},
-			Help: "Number of frontends, each with a router of its own. Requests arrive at them in turn.",
+			Name: "frontends", Default: "1", Kind: Int{Min: 1, Max: 1024},
+			Help: "Number of frontends, each with a router of its own, whose index hears of every KV event. Requests arrive at them in turn.",
 			Ref:  func(r *Run) any { return &r.Frontends },
 		}, {
 			Name: "router-replica-sync", Router: true, Env: []string{"DYN_ROUTER_REPLICA_SYNC"}, Default: "false", Kind: Bool{},
 			Help: "Tell the other frontends' routers of every booking, first token and end.",
 			Ref:  func(r *Run) any { return &r.ReplicaSync },
 		}, {
-			Name: "replica-sync-delay-ms", Default: "0", Unit: "ms", Kind: nonNegative,
+			Name: "replica-sync-delay-ms", Default: "0", Unit: "ms", Kind: duration,
 			Help: "How long such a message is under way.",
 			Ref:  func(r *Run) any { return &r.ReplicaSyncDelayMS },
 		},
@@ -163,11 +165,11 @@ func frontendRows() []Setting {
 func clientRows() []Setting {
 	return []Setting{
 		{
-			Name: "client-timeout-ms", Default: None, Unit: "ms", Kind: positive.optional(),
+			Name: "client-timeout-ms", Default: None, Unit: "ms", Kind: duration.above().optional(),
 			Help: "Clients cancel a request that has not ended this long after its arrival.",
 			Ref:  func(r *Run) any { return &r.Clients.TimeoutMS },
 		}, {
-			Name: "client-first-token-timeout-ms", Default: None, Unit: "ms", Kind: positive.optional(),
+			Name: "client-first-token-timeout-ms", Default: None, Unit: "ms", Kind: duration.above().optional(),
 			Help: "Clients cancel a request that has no token this long after its arrival.",
 			Ref:  func(r *Run) any { return &r.Clients.FirstTokenTimeoutMS },
 		}, {
@@ -175,7 +177,7 @@ func clientRows() []Setting {
 			Help: "Share of clients that leave at a random moment, drawn by --seed, unless their request has ended by then.",
 			Ref:  func(r *Run) any { return &r.Clients.CancelRate },
 		}, {
-			Name: "cancel-after-ms", Default: "5000", Unit: "ms", Kind: positive,
+			Name: "cancel-after-ms", Default: "5000", Unit: "ms", Kind: duration.above(),
 			Help: "Mean time from arrival to such a moment; times are exponentially distributed.",
 			Ref:  func(r *Run) any { return &r.Clients.CancelAfterMS },
 		},
@@ -191,7 +193,7 @@ func nodeRows() []Setting {
 			Help: "Whether workers publish KV events. Without, a kv router is blind to what they hold.",
 			Ref:  func(r *Run) any { return &r.WorkerKVEvents },
 		}, {
-			Name: "kv-event-delay-ms", Default: "0", Unit: "ms", Kind: nonNegative,
+			Name: "kv-event-delay-ms", Default: "0", Unit: "ms", Kind: duration,
 			Help: "Delay of these workers' KV events beyond --kv-event-lag-ms.",
 			Ref:  func(r *Run) any { return &r.EventDelayMS },
 		}, {
@@ -200,7 +202,7 @@ func nodeRows() []Setting {
 			Ref:  func(r *Run) any { return &r.CPU },
 		}, {
 			Name: "taints", Default: None, LiveOnly: true,
-			Kind: Word{What: "names of letters, digits and _.:/=- joined by +", Hint: "NAME+NAME", Optional: true, Check: validTaints},
+			Kind: Word{What: "names of taints joined by +, each of printable characters without spaces, + , and @", Hint: "NAME+NAME", Optional: true, Check: validTaints},
 			Help: "Taints of the workers, which requests may require or prefer (required_taints and preferred_taints of the trace).",
 			Ref:  func(r *Run) any { return &r.Taints },
 		},
@@ -261,8 +263,16 @@ func modeChoice() Choice {
 	}
 }
 
-// validFaults reports whether a text is a list of faults.
-func validFaults(text string) bool {
+// validFaults says what is wrong with a list of faults.
+func validFaults(text string) error {
 	_, err := sim.ParseFaults(text)
-	return err == nil
+	var e *sim.FaultError
+	if !errors.As(err, &e) {
+		return err
+	}
+	found := "nothing"
+	if e.Found != "" {
+		found = show(e.Found)
+	}
+	return &partError{fmt.Sprintf("entry %d (%s): %s", e.Entry, plainText(e.Text), e.Part), found, e.Want}
 }

@@ -6,6 +6,8 @@ import (
 
 	"routesim/models"
 	"routesim/sim/engine"
+	"routesim/sim/router"
+	"routesim/workloads"
 )
 
 // The ranges that several settings share.
@@ -13,8 +15,14 @@ var (
 	nonNegative = Real{Max: math.MaxFloat64}
 	positive    = Real{Max: math.MaxFloat64, Above: true}
 	fraction    = Real{Max: 1}
+	duration    = Real{Max: workloads.EndOfTimeMS} // in ms: no run lasts longer
+	seconds     = Real{Max: router.MostSecs}       // the same in s
+	kvBytes     = Real{Max: 1e9, Above: true}      // of KV per token
 	tokens      = Int{Min: 1, Max: math.MaxInt32}
 )
+
+// above returns the same range without its least number.
+func (k Real) above() Real { k.Above = true; return k }
 
 // optional returns the same range with none added.
 func (k Real) optional() Real { k.Optional = true; return k }
@@ -184,10 +192,10 @@ func engineRows() []Setting {
 
 // validTiming reports whether a timing specification has one of the known
 // forms. A table is not opened.
-func validTiming(spec string) bool {
-	if path, ok := strings.CutPrefix(spec, "table:"); ok {
-		return path != ""
+func validTiming(spec string) error {
+	if path, ok := strings.CutPrefix(spec, "table:"); ok && path != "" {
+		return nil // it is opened where it is needed
 	}
 	_, err := models.ParseTiming(spec, models.TimingOptions{CapacityTokens: 1, SpeedupRatio: 1, DecodeSpeedupRatio: 1})
-	return err == nil
+	return err
 }

@@ -133,7 +133,7 @@ func queueRows() []Setting {
 			Help: "Dynamo policy file: settings that win over everything else, classes of the queue, policies that select workers, a request classifier.",
 			Ref:  func(r *Run) any { return &r.PolicyConfig },
 		}, {
-			Name: "kv-event-lag-ms", Group: Queue, Default: "0", Unit: "ms", Kind: nonNegative,
+			Name: "kv-event-lag-ms", Group: Queue, Default: "0", Unit: "ms", Kind: duration,
 			Help: "Delay of the router's view of stored and removed blocks.",
 			Ref:  func(r *Run) any { return &r.Router.KVEventLagMS },
 		},

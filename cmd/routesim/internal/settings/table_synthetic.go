@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"routesim/sim/router"
 	"routesim/sim/synthetic"
 )
 
@@ -59,7 +60,7 @@ func syntheticRows() []Setting {
 			Help: "Sessions begin at random at this rate (a Poisson process).",
 			Ref:  func(r *Run) any { return &r.Synthetic.Rate },
 		}, {
-			Name: "arrival-interval-ms", Default: None, Unit: "ms", Kind: positive.optional(),
+			Name: "arrival-interval-ms", Default: None, Unit: "ms", Kind: duration.above().optional(),
 			Help: "Sessions begin one after the other at this distance.",
 			Ref:  func(r *Run) any { return &r.Synthetic.IntervalMS },
 		}, {
@@ -79,7 +80,7 @@ func syntheticRows() []Setting {
 			Help: "Requests of a session, each after the end of the one before. They share nothing but the prefix of their group.",
 			Ref:  func(r *Run) any { return &r.Synthetic.Turns },
 		}, {
-			Name: "inter-turn-delay-ms", Default: "0", Unit: "ms", Kind: nonNegative,
+			Name: "inter-turn-delay-ms", Default: "0", Unit: "ms", Kind: duration,
 			Help: "Time from the end of a turn to the next one.",
 			Ref:  func(r *Run) any { return &r.Synthetic.InterTurnDelayMS },
 		},
@@ -114,6 +115,12 @@ func (r *resolution) checkSynthetic() error {
 	}
 	if ways != 1 {
 		return fmt.Errorf("request-count: found %d of request-rate, arrival-interval-ms and replay-concurrency, expected exactly one to say when requests come", ways)
+	}
+	if run.Router.Mode == router.Direct {
+		return fmt.Errorf("router-mode: found direct with request-count, expected another mode: the requests of a synthetic load name no worker")
+	}
+	if err := run.Load().Validate(); err != nil {
+		return err
 	}
 	for _, u := range []struct {
 		name string

@@ -19,11 +19,11 @@ func tierRows() []Setting {
 			Help: "Rate from the host tier back to the device; 0: in no time.",
 			Ref:  func(r *Run) any { return &r.Engine.Host.H2DGBPerSecond },
 		}, {
-			Name: "host-offload-latency-ms", Group: Fleet, Default: "0", Unit: "ms", Dict: "engine.native_host_offload.latency_to_first_byte_ms", Kind: nonNegative,
+			Name: "host-offload-latency-ms", Group: Fleet, Default: "0", Unit: "ms", Dict: "engine.native_host_offload.latency_to_first_byte_ms", Kind: duration,
 			Help: "Time from the start of a transfer to its first byte.",
 			Ref:  func(r *Run) any { return &r.Engine.Host.LatencyMS },
 		}, {
-			Name: "kv-cache-bytes-per-token", Group: Fleet, Default: None, Unit: "bytes", Dict: "engine.kv_cache_bytes_per_token", Kind: positive.optional(),
+			Name: "kv-cache-bytes-per-token", Group: Fleet, Default: None, Unit: "bytes", Dict: "engine.kv_cache_bytes_per_token", Kind: kvBytes.optional(),
 			Help: "Bytes of KV per token that a host tier moves; needs --num-host-blocks. none: those of the worker's profile, over all its GPUs.",
 			Ref:  func(r *Run) any { return &r.CacheBytesPerToken },
 		},
@@ -35,7 +35,7 @@ func tierDictRows() []Setting {
 	anything := Word{What: None, Hint: "JSON", Optional: true}
 	return []Setting{
 		{Dict: "engine.native_host_offload.scope", Default: "dp_rank_local", Kind: Choice{Words: []string{"dp_rank_local", "cluster_shared"}}, Support: Refused,
-			Why: "each rank has a host tier of its own"},
+			Why: "a host tier that workers share is not modelled: each data-parallel rank has one of its own"},
 		{Dict: "engine.native_host_offload.shared_d2h_bandwidth_gbps", Default: None, Kind: anything, Support: Inert},
 		{Dict: "engine.native_host_offload.shared_h2d_bandwidth_gbps", Default: None, Kind: anything, Support: Inert},
 		{Dict: "engine.native_host_offload.kv_layout_id", Default: None, Kind: anything, Support: Inert},
@@ -63,8 +63,8 @@ func (r *resolution) warnTiers() {
 		}
 	}
 	for _, name := range []string{"host-offload-d2h-bandwidth-gbps", "host-offload-h2d-bandwidth-gbps", "host-offload-latency-ms", "kv-cache-bytes-per-token"} {
-		if r.OnCommandLine(name) {
-			r.Warn("%s has no effect without num-host-blocks: no worker has a host tier", name)
+		if o := r.originOf(name); o.Layer == FromFlag || o.Layer == FromDict {
+			r.Warn("%s of the %s has no effect without num-host-blocks: no worker has a host tier", name, o)
 		}
 	}
 }

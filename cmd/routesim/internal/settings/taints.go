@@ -2,16 +2,20 @@ package settings
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
+
+	"routesim/workloads"
 )
 
-var taintName = regexp.MustCompile(`^[A-Za-z0-9_.:/=-]+$`)
-
-// validTaints reports whether a text is a list of taints.
-func validTaints(text string) bool {
-	return !slices.ContainsFunc(strings.Split(text, "+"), func(name string) bool { return !taintName.MatchString(name) })
+// validTaints says what is wrong with a list of taints. What may be a name is the
+// same in a trace.
+func validTaints(text string) error {
+	for i, name := range strings.Split(text, "+") {
+		if !workloads.ValidTaint(name) {
+			return &partError{fmt.Sprintf("taint %d", i+1), show(name), workloads.WantTaint}
+		}
+	}
+	return nil
 }
 
 // taintList returns the taints of a text, nil for none.

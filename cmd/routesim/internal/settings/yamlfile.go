@@ -26,15 +26,19 @@ type entry struct {
 	node ast.Node
 }
 
-// readMapping parses a file that holds one YAML mapping.
+// readMapping parses a file that holds one YAML mapping. what names the setting
+// that the file is from, "" where its caller does.
 func readMapping(file, what string) (*mapping, error) {
 	name, text, err := manifest.ReadFile(file)
 	var p *workloads.Problem
 	if errors.As(err, &p) {
 		return nil, err
 	}
+	if err != nil && what != "" {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return nil, err
 	}
 	return parseMapping(name, text)
 }
@@ -188,13 +192,13 @@ func unknownKey(file string, line int, key, near, want string) error {
 }
 
 // policySections are the parts of a policy file besides the router section.
-var policySections = []string{
-	"default_policy_family", "uncached_isl_buckets", "policy_classes", "models", "worker_selection", "request_classifier",
+func policySections() []string {
+	return []string{"default_policy_family", "uncached_isl_buckets", "policy_classes", "models", "worker_selection", "request_classifier"}
 }
 
-// readPolicy reads a policy file.
-func (t *Table) readPolicy(file string) ([]Given, *policyFile, error) {
-	m, err := readMapping(file, "router-policy-config")
+// readPolicy reads a policy file. what is that of readMapping.
+func (t *Table) readPolicy(file, what string) ([]Given, *policyFile, error) {
+	m, err := readMapping(file, what)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,7 +219,7 @@ func (t *Table) policyOf(m *mapping) (given []Given, f *policyFile, err error) {
 		}
 	}
 	if len(m.entries) == 0 {
-		return nil, nil, &workloads.Problem{File: m.file, Want: "a router section, queue classes or worker_selection: at least one section must be present"}
+		return nil, nil, &workloads.Problem{File: m.file, Found: "no section", Want: "at least one of router, " + strings.Join(policySections(), ", ")}
 	}
 	f.profile, err = readProfile(m, "")
 	return given, f, err
@@ -223,7 +227,7 @@ func (t *Table) policyOf(m *mapping) (given []Given, f *policyFile, err error) {
 
 // routerSection reads the settings of a policy file.
 func (t *Table) routerSection(m *mapping, e *entry) (given []Given, err error) {
-	section, err := m.under(e)
+	section, err := m.under(e, e.key)
 	if err != nil {
 		return nil, err
 	}
