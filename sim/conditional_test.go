@@ -351,6 +351,48 @@ func TestLocalPromptsDoNotOvertake(t *testing.T) {
 	}
 }
 
+// TestArrivedGoBeforeLocalPrompts: a prompt that waits for blocks does not keep a
+// request from running that came later, holds some of them and has its KV.
+func TestArrivedGoBeforeLocalPrompts(t *testing.T) {
+	for _, backend := range []engine.Backend{engine.VLLM, engine.TRTLLM} {
+		p := engine.DefaultParams()
+		p.Backend, p.Role, p.NumGPUBlocks = backend, engine.Decode, 5
+		w := engine.NewWorker(p, engine.Options{Timing: weighing{}, Plain: true, PromptBlocks: 1 << 20})
+		seqs := make([]engine.Seq, 3)
+		for i, prompt := range []int32{100, 300, 64} {
+			seqs[i].Reset(int32(i), prompt, 2)
+			for k := range (prompt + 2) / 64 {
+				seqs[i].Blocks = append(seqs[i].Blocks, uint32(10*i)+uint32(k))
+			}
+		}
+		w.Enqueue(&seqs[0], 0, true)
+		var ended []int32
+		pass := func() {
+			if _, err := w.Start(0); err != nil {
+				t.Fatalf("%v: %v", backend, err)
+			}
+			for _, sig := range w.Signals() {
+				if sig.Kind == engine.DoneWithToken {
+					ended = append(ended, sig.Seq.Row)
+				}
+			}
+		}
+		pass()
+		w.Enqueue(&seqs[1], 0, true) // needs all blocks
+		w.Expect(&seqs[2])
+		if w.Reserve(0) == nil {
+			t.Fatalf("%v: no reservation", backend)
+		}
+		w.Activate(&seqs[2], 0)
+		for w.HasWork() {
+			pass()
+		}
+		if !slices.Equal(ended, []int32{0, 2, 1}) {
+			t.Errorf("%v: found the order %v, expected 0, 2, 1", backend, ended)
+		}
+	}
+}
+
 // TestDecodeRouterKnowsTheTruth: once all events of the decode workers have
 // arrived, their router believes of each prompt exactly what each worker holds:
 // prompts that were handed over, computed there, and evicted.

@@ -347,7 +347,10 @@ func (d *disagg) arrived(h *handoff) {
 	d.do(activate, h)
 }
 
-// unfinished returns an error if the run cannot end with what is left.
+// unfinished returns an error if the run cannot end with what is left: of the
+// first worker whose request could not go on alone, or else of the first that has
+// one. Those of the decode pool come first, since prompts wait for them to let go
+// of their blocks.
 func (d *disagg) unfinished() error {
 	switch {
 	case d.done == d.res.Released:
@@ -357,17 +360,28 @@ func (d *disagg) unfinished() error {
 	case d.stuck != nil:
 		return d.stuck
 	}
-	for row := range d.res.Requests {
-		r := &d.res.Requests[row]
-		if r.Order < 0 || r.Status != Unfinished {
-			continue
+	var first error
+	for _, p := range []struct {
+		g    *stage
+		name string
+	}{{&d.stage, "decode worker"}, {&d.prefill, "prefill worker"}} {
+		for i, w := range p.g.workers {
+			e := w.Stuck(d.now)
+			if e == nil {
+				continue
+			}
+			err := explain(&p.g.fleet, p.name, d.trace, i, e)
+			if e.Alone() {
+				return err
+			}
+			if first == nil {
+				first = err
+			}
 		}
-		where := fmt.Sprintf("prefill worker %d", d.res.Handoffs[row].PrefillWorker)
-		if r.Worker >= 0 {
-			where = fmt.Sprintf("decode worker %d", r.Worker)
-		}
-		return fmt.Errorf("%s, request of line %d: stuck at %v ms with %d requests in flight: no blocks come free that it waits for; raise num-gpu-blocks of that pool",
-			where, d.trace.Line(row), d.now, d.res.Released-d.done)
 	}
-	return nil
+	if first == nil {
+		first = fmt.Errorf("stuck at %v ms with %d requests in flight, none of them on a worker: %d wait in the routers of the prefill stage",
+			d.now, d.res.Released-d.done, d.prefill.waiting())
+	}
+	return first
 }

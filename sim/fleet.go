@@ -18,8 +18,8 @@ type fleet struct {
 	ends    []float64        // by rank: when its passes end, +Inf while idle
 	ready   []uint64         // by rank, a bit: idle with work to do
 	begun   int              // ranks below this one have started their passes of this instant
-	stuck   error            // of the first worker that could not go on, or of the last
-	patient bool             // a worker that cannot go on may be able to later
+	stuck   error            // of the first worker that could not go on
+	patient bool             // one that lacks blocks may be able to later
 	ranks   []rankOf         // nil where every worker has one rank
 	size    int32            // workers
 }
@@ -98,7 +98,7 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 			err = f.tooLate(w, now, end)
 		}
 		if err != nil {
-			if f.stuck == nil || f.patient {
+			if _, lacks := err.(*engine.StuckError); f.stuck == nil && !(lacks && f.patient) {
 				f.stuck = explain(w, err)
 			}
 			continue

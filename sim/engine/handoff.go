@@ -139,26 +139,81 @@ func (w *Worker) Release(s *Seq, now float64) {
 	w.level(w.active(), now)
 }
 
-// nextToAdmit returns the place in the queue of the request to be admitted next:
-// the first, but on a decode worker where requests wait for a reservation, the
-// first that does not stand behind them; -1 for none.
+// nextToAdmit returns the place in the queue of the request to be admitted next,
+// -1 for none: the first. Where requests wait for a reservation, or the first one
+// is to be computed here, a request whose KV has come from a prefill worker goes
+// before it, and the first that does not stand behind a reservation after it.
+//
+// While reservations are pending that is the rule of Dynamo's replay. It knows no
+// prompts that a decode worker computes itself; for these it is that of vLLM's
+// scheduler, which looks at requests that waited for remote KV before its queue
+// (vllm/v1/core/sched/scheduler.py, skipped_waiting_requests). Anything else can
+// go wrong for ever: such a request holds blocks, and a prompt in front of it may
+// wait for just these.
 func (w *Worker) nextToAdmit() int {
-	if len(w.expected) == 0 {
+	if len(w.expected) == 0 && !w.waiting.at(0).local {
 		return 0
 	}
-	for i := 0; i < w.waiting.n; i++ {
-		if s := w.waiting.at(i); s.arrived || !w.behind(s) {
+	if at := w.firstArrived(); at >= 0 {
+		return at
+	}
+	for i := range w.waiting.n {
+		if !w.behind(w.waiting.at(i)) {
 			return i
 		}
 	}
 	return -1
 }
 
+// firstArrived returns the place in the queue of the first request whose KV has
+// come from a prefill worker, -1 for none.
+func (w *Worker) firstArrived() int {
+	for i := range w.waiting.n {
+		if w.waiting.at(i).arrived {
+			return i
+		}
+	}
+	return -1
+}
+
+// instead returns the place of a request that is admitted where another, which was
+// preempted, lacks blocks and nothing runs that could give any back: one that holds
+// such blocks, -1 for none. Dynamo's replay has no way out there.
+func (w *Worker) instead() int {
+	if w.Role != Decode || len(w.running) > 0 {
+		return -1
+	}
+	return w.firstArrived()
+}
+
+// takeArrived takes a request out of the queue whose KV has come from a prefill
+// worker, and lets it run.
+func (w *Worker) takeArrived(at int, now float64) {
+	s := w.waiting.at(at)
+	w.waiting.remove(at)
+	w.run(s, now)
+}
+
+// run lets a request run whose prompt came from another worker. There is
+// nothing to compute.
+func (w *Worker) run(s *Seq, now float64) {
+	s.arrived = false
+	s.pass, s.tokens, s.part = w.passNo, 0, prefillPart{}
+	w.running = append(w.running, s)
+	w.noteAdmission(s, now, 0)
+}
+
 // behind reports whether a request whose prompt is computed on a decode worker
 // stands behind those that wait for a reservation: where it came after the first
-// of them, or was preempted.
+// of them, or was preempted. One in the middle of its prompt goes on: it has blocks.
 func (w *Worker) behind(s *Seq) bool {
-	return len(w.expected) > 0 && !(s.local && !s.preempted && s.order < w.expected[0].order)
+	switch {
+	case len(w.expected) == 0:
+		return false
+	case s.local && s.computed > 0:
+		return false
+	}
+	return !s.local || s.preempted || s.order > w.expected[0].order
 }
 
 // canAdmit reports whether a pass has anything to do.

@@ -1,10 +1,6 @@
 package engine
 
-import (
-	"fmt"
-
-	"routesim/models"
-)
+import "routesim/models"
 
 // outcome is how the scheduling of one request ended.
 type outcome uint8
@@ -136,10 +132,8 @@ func (w *Worker) admit(now float64) {
 		if w.Role == Decode {
 			if at = w.nextToAdmit(); at < 0 {
 				return
-			} else if s := w.waiting.at(at); s.arrived {
-				w.waiting.remove(at)
-				w.run(s, now)
-				if w.budget == 0 {
+			} else if w.waiting.at(at).arrived {
+				if w.takeArrived(at, now); w.budget == 0 {
 					return
 				}
 				continue
@@ -153,7 +147,11 @@ func (w *Worker) admit(now float64) {
 		}
 		cached, hits, ok := w.gate(s)
 		if !ok {
-			return
+			if at = w.instead(); at < 0 {
+				return
+			}
+			w.takeArrived(at, now)
+			continue
 		}
 		before := w.budget
 		if w.schedule(s, cached, hits) != done {
@@ -167,15 +165,6 @@ func (w *Worker) admit(now float64) {
 			return
 		}
 	}
-}
-
-// run lets a request run whose prompt came from another worker. There is
-// nothing to compute.
-func (w *Worker) run(s *Seq, now float64) {
-	s.arrived = false
-	s.pass, s.tokens, s.part = w.passNo, 0, prefillPart{}
-	w.running = append(w.running, s)
-	w.noteAdmission(s, now, 0)
 }
 
 // neverFits reports whether a request must be rejected: its prompt reaches the
@@ -445,54 +434,4 @@ func (w *Worker) dropSilent() {
 	}
 	clear(w.running[len(kept):])
 	w.running = kept
-}
-
-// StuckError says that a worker cannot go on with the requests it has.
-type StuckError struct {
-	AtMS     float64
-	Row      int32 // trace row of the request that cannot go on
-	Prompt   int32 // tokens
-	Length   int32 // prompt and generated tokens
-	InFlight int
-	Params   Params
-}
-
-// Error names the numbers that collide and what to change.
-func (e *StuckError) Error() string {
-	p := &e.Params
-	if p.Backend == SGLang {
-		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the request needs %d tokens of KV cache (prompt %d and %d generated) and more for its output, and the pool has %d (%d pages of %d); raise num-gpu-blocks, use a larger block size or lower max-model-len",
-			e.AtMS, e.InFlight, e.Length, e.Prompt, e.Length-e.Prompt, int64(p.NumGPUBlocks)*int64(p.BlockSize), p.NumGPUBlocks, p.BlockSize)
-	}
-	if blocks := ceilDiv(e.Length, p.BlockSize); blocks > p.NumGPUBlocks {
-		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the request needs %d KV blocks (prompt %d and %d generated tokens, block size %d) and the pool has %d; raise num-gpu-blocks or lower max-model-len",
-			e.AtMS, e.InFlight, blocks, e.Prompt, e.Length-e.Prompt, p.BlockSize, p.NumGPUBlocks)
-	}
-	if p.Draft.Tokens > 0 && (p.EnableChunkedPrefill || e.Prompt <= p.MaxNumBatchedTokens) {
-		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the %d tokens of the request (prompt %d) and the next ones with %d drafts need more than the pool's %d KV blocks of %d; raise num-gpu-blocks or lower aic-nextn",
-			e.AtMS, e.InFlight, e.Length, e.Prompt, p.Draft.Tokens, p.NumGPUBlocks, p.BlockSize)
-	}
-	if p.EnableChunkedPrefill || e.Prompt <= p.MaxNumBatchedTokens {
-		return fmt.Sprintf("stuck at %v ms with %d requests in flight: the prompt of %d tokens waits for KV blocks, and all that could be freed of the pool's %d are held for requests that wait for the other pool; raise num-gpu-blocks or give the other pool more workers",
-			e.AtMS, e.InFlight, e.Prompt, p.NumGPUBlocks)
-	}
-	return fmt.Sprintf("stuck at %v ms with %d requests in flight: chunked prefill is off and the prompt of %d tokens exceeds max-num-batched-tokens %d; raise it or enable chunked prefill",
-		e.AtMS, e.InFlight, e.Prompt, p.MaxNumBatchedTokens)
-}
-
-func (w *Worker) stuck(now float64) error {
-	e := &StuckError{AtMS: now, InFlight: w.InFlight(), Params: w.Params, Row: -1}
-	if w.InFlight() > 0 {
-		s := w.oldest()
-		e.Row, e.Prompt, e.Length = s.Row, s.Prompt, s.length()
-	}
-	return e
-}
-
-// oldest returns the request that waits first, or else runs first.
-func (w *Worker) oldest() *Seq {
-	if w.waiting.n > 0 {
-		return w.waiting.at(0)
-	}
-	return w.running[0]
 }

@@ -78,5 +78,5 @@ func (w *Worker) giveUpAt(now float64) error {
 	if w.offload != nil && len(w.offload.loads)+len(w.offload.stores) > 0 {
 		return ErrWaits
 	}
-	return w.stuck(now)
+	return w.Stuck(now)
 }

@@ -436,8 +436,8 @@ func TestStuckErrorNamesTheCause(t *testing.T) {
 		want    string
 	}{
 		{false, 9000, "chunked prefill is off and the prompt of 9000 tokens exceeds max-num-batched-tokens 8192"},
-		{false, 8192, "the prompt of 8192 tokens waits for KV blocks"},
-		{true, 9000, "the prompt of 9000 tokens waits for KV blocks"},
+		{false, 8192, "the request needs 128 KV blocks"},
+		{true, 9000, "the request needs 141 KV blocks"},
 		{true, 9000000, "needs 140625 KV blocks"},
 	} {
 		e := &engine.StuckError{Prompt: c.prompt, Length: c.prompt, Params: engine.Params{
