@@ -29,9 +29,9 @@ func (r *resolution) fromConditional() ([]Given, error) {
 	if !ok || c.value.None {
 		return nil, nil
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(c.value.Text), &members); err != nil {
-		return nil, c.given.problem(show(c.value.Text), s.Kind.Expected())
+	members, err := c.given.members(c.value.Text)
+	if err != nil {
+		return nil, err
 	}
 	var given []Given
 	known := conditionalKeys()

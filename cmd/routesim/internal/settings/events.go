@@ -21,6 +21,33 @@ func validObject(text string) error {
 	return nil
 }
 
+// members reads a JSON object that was given for a setting. Each key may be there
+// once: of two values one would be dropped without a word.
+func (g *Given) members(text string) (map[string]json.RawMessage, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	wrong := g.problem(show(text), g.Setting.Kind.Expected())
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, wrong
+	}
+	members := map[string]json.RawMessage{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, wrong
+		}
+		name := key.(string) // the decoder takes nothing else for a key
+		if _, again := members[name]; again {
+			return nil, g.problem("the key "+show(name)+" again", "each key once")
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, wrong
+		}
+		members[name] = value
+	}
+	return members, nil
+}
+
 // eventKeys are the keys of vLLM's KVEventsConfig with what their values are.
 func eventKeys() map[string]string {
 	return map[string]string{
@@ -59,9 +86,9 @@ func (r *resolution) settleEvents() error {
 	}
 	s, _ := r.table.Lookup("kv-events-config")
 	given := r.best.of(s).given
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return given.problem(show(text), s.Kind.Expected())
+	members, err := given.members(text)
+	if err != nil {
+		return err
 	}
 	known := eventKeys()
 	for _, key := range slices.Sorted(maps.Keys(members)) {

@@ -23,6 +23,7 @@ func TestEventsConfig(t *testing.T) {
 		`{"hwm": 1.5}`:                       "found 1.5 of hwm, expected a whole number",
 		`{"buffer_steps": true}`:             "found true of buffer_steps, expected a whole number",
 		`{"max_queue_size": "9"}`:            "of max_queue_size, expected a whole number",
+		`{"hwm": 1, "hwm": 2}`:               "found the key hwm again, expected each key once",
 		`{"topic": null}`:                    "found null of topic, expected a text",
 		`{"endpoint": 7}`:                    "found 7 of endpoint, expected a text",
 		`{"replay_endpoint": []}`:            "found [] of replay_endpoint, expected a text or null",

@@ -129,6 +129,28 @@ worker_selection:
 	wantWarning(t, mustResolve(t, Input{}, "--prefill-workers=2", "--router-policy-config="+file, "--router-decode-policy=p"), "policy prefix-affinity of the decode stage sees no cached blocks")
 }
 
+// TestSelectionOfOtherStages: what a policy file selects for stages that the run
+// has not is named, unless it selects for one of the run's too.
+func TestSelectionOfOtherStages(t *testing.T) {
+	const aggregated, pools = "--workers=2", "--prefill-workers=2"
+	for _, c := range []struct{ stages, fleet, want string }{
+		{"prefill: a", aggregated, "p.yaml:3 has no effect: there is no prefill stage in aggregated serving"},
+		{"encode: a", aggregated, "worker_selection.encode of "},
+		{"aggregated: a", pools, "with prefill-workers there is no aggregated stage"},
+		{"encode: a", pools, "with prefill-workers there is no encode stage"},
+		{"prefill: a\n  aggregated: a", aggregated, ""},
+		{"prefill: a\n  aggregated: a", pools, ""},
+	} {
+		file := writeFile(t, "p.yaml", "\nworker_selection:\n  "+c.stages+"\n  instances: [{name: a, type: multiplicative}]\n")
+		r := mustResolve(t, Input{}, "--timing=dynamo-polynomial", "--router-policy-config="+file, c.fleet)
+		if c.want != "" {
+			wantWarning(t, r, c.want)
+		} else if len(r.Warnings) > 0 {
+			t.Errorf("%s with %s: warnings %q, expected none", c.stages, c.fleet, r.Warnings)
+		}
+	}
+}
+
 // TestConditionalObject: the object's keys count as settings given where the
 // object is; a setting of its own wins from a stronger source.
 func TestConditionalObject(t *testing.T) {
@@ -147,14 +169,15 @@ func TestConditionalObject(t *testing.T) {
 	}
 	wantWarning(t, r, "conditional-disagg-eff-isl-threshold: 9 of the environment DYN_ROUTER_CONDITIONAL_DISAGG_CONFIG eff_isl_threshold has no effect")
 	for object, want := range map[string]string{
-		`{"eff_isl_treshold": 1}`:          "found the unknown key eff_isl_treshold (did you mean eff_isl_threshold?)",
-		`{"eff_isl_threshold": "1"}`:       `found "1" of eff_isl_threshold, expected a whole number from 0`,
-		`{"eff_isl_threshold": 1.5}`:       "found 1.5 of eff_isl_threshold",
-		`{"eff_isl_ratio_threshold": 1.1}`: "found 1.1 of eff_isl_ratio_threshold, expected a number from 0 to 1",
-		`{"policy": "never"}`:              "expected isl_bounding, prefill_load or isl_or_load",
-		`{"policy": 1}`:                    "found 1 of policy",
-		`{"prefill_busy_threshold": true}`: "found true of prefill_busy_threshold",
-		`[1]`:                              "expected a JSON object",
+		`{"eff_isl_treshold": 1}`:                          "found the unknown key eff_isl_treshold (did you mean eff_isl_threshold?)",
+		`{"eff_isl_threshold": "1"}`:                       `found "1" of eff_isl_threshold, expected a whole number from 0`,
+		`{"eff_isl_threshold": 1.5}`:                       "found 1.5 of eff_isl_threshold",
+		`{"eff_isl_ratio_threshold": 1.1}`:                 "found 1.1 of eff_isl_ratio_threshold, expected a number from 0 to 1",
+		`{"policy": "never"}`:                              "expected isl_bounding, prefill_load or isl_or_load",
+		`{"policy": 1}`:                                    "found 1 of policy",
+		`{"eff_isl_threshold": 1, "eff_isl_threshold": 2}`: "found the key eff_isl_threshold again, expected each key once",
+		`{"prefill_busy_threshold": true}`:                 "found true of prefill_busy_threshold",
+		`[1]`:                                              "expected a JSON object",
 	} {
 		_, err := resolveWith(t, Input{}, "--prefill-workers=2", on, "--router-conditional-disagg-config="+object)
 		if err == nil || !strings.HasPrefix(err.Error(), "--router-conditional-disagg-config: ") || !strings.Contains(err.Error(), want) {

@@ -86,6 +86,7 @@ func (r *resolution) warnInactive() {
 		r.Warn("router-queue-threshold has no effect without router-track-prefill-tokens: no worker ever counts as busy")
 	}
 	r.warnUnused()
+	r.warnSelection()
 	r.warnConditional()
 	r.warnTransfers()
 	r.warnTiers()

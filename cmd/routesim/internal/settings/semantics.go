@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"slices"
 
 	"routesim/sim/router"
 	"routesim/sim/router/policy"
@@ -99,6 +100,28 @@ func (r *resolution) selectPolicy(mayLive bool) error {
 		}
 	}
 	return nil
+}
+
+// warnSelection names the stages that the policy file selects a policy for where
+// the run has none of them: what it says then changes nothing.
+func (r *resolution) warnSelection() {
+	used, why := []string{"aggregated"}, "there is no %s stage in aggregated serving"
+	if r.Run.Disaggregated() {
+		used, why = []string{"prefill", "decode"}, "with prefill-workers there is no %s stage"
+	}
+	idle := []string{}
+	for _, stage := range policyStages {
+		switch {
+		case r.file.stages[stage] == "":
+		case slices.Contains(used, stage):
+			return // a file for deployments of several shapes
+		default:
+			idle = append(idle, stage)
+		}
+	}
+	for _, stage := range idle {
+		r.Warn("router-policy-config: worker_selection."+stage+" of %s:%d has no effect: "+why, r.file.name, r.file.lines[stage], stage)
+	}
 }
 
 // livePolicy makes the run live for a policy, and reports whether it is.
