@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 
 	"routesim/sim/engine"
 	"routesim/sim/router"
@@ -121,7 +122,23 @@ func (d *disagg) nextEvent() float64 {
 	for _, h := range d.transfers {
 		at = min(at, h.arrives)
 	}
+	if math.IsInf(at, 1) && d.giveWay() {
+		return d.now
+	}
 	return at
+}
+
+// giveWay lets requests go on where nothing else would: on decode workers where one
+// that was preempted lacks blocks which another behind it holds. Dynamo's replay
+// breaks off there with an error.
+func (d *disagg) giveWay() (any bool) {
+	for i, w := range d.workers {
+		if d.idle(i) && w.GiveWay() {
+			d.wake(i)
+			any = true
+		}
+	}
+	return any
 }
 
 // instant does everything that happens at d.now: passes that end, of prefill

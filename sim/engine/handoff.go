@@ -176,22 +176,21 @@ func (w *Worker) firstArrived() int {
 	return -1
 }
 
-// instead returns the place of a request that is admitted where another, which was
-// preempted, lacks blocks and nothing runs that could give any back: one that holds
-// such blocks, -1 for none. Dynamo's replay has no way out there.
-func (w *Worker) instead() int {
-	if w.Role != Decode || len(w.running) > 0 {
-		return -1
+// GiveWay puts a request at the head of the queue whose KV has come from a prefill
+// worker and that stands behind one which was preempted, lacks blocks and keeps it
+// from running. It reports whether there is one.
+func (w *Worker) GiveWay() bool {
+	if w.Role != Decode || len(w.running) > 0 || w.waiting.n == 0 {
+		return false
 	}
-	return w.firstArrived()
-}
-
-// takeArrived takes a request out of the queue whose KV has come from a prefill
-// worker, and lets it run.
-func (w *Worker) takeArrived(at int, now float64) {
+	at := w.firstArrived()
+	if at <= 0 {
+		return false
+	}
 	s := w.waiting.at(at)
 	w.waiting.remove(at)
-	w.run(s, now)
+	w.waiting.pushFront(s)
+	return true
 }
 
 // run lets a request run whose prompt came from another worker. There is

@@ -132,8 +132,10 @@ func (w *Worker) admit(now float64) {
 		if w.Role == Decode {
 			if at = w.nextToAdmit(); at < 0 {
 				return
-			} else if w.waiting.at(at).arrived {
-				if w.takeArrived(at, now); w.budget == 0 {
+			} else if s := w.waiting.at(at); s.arrived {
+				w.waiting.remove(at)
+				w.run(s, now)
+				if w.budget == 0 {
 					return
 				}
 				continue
@@ -147,11 +149,7 @@ func (w *Worker) admit(now float64) {
 		}
 		cached, hits, ok := w.gate(s)
 		if !ok {
-			if at = w.instead(); at < 0 {
-				return
-			}
-			w.takeArrived(at, now)
-			continue
+			return
 		}
 		before := w.budget
 		if w.schedule(s, cached, hits) != done {
