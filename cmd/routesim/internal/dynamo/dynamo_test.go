@@ -182,7 +182,14 @@ func TestMixedWorkersAndAnchors(t *testing.T) {
 	if want := "16 mixed.yaml:16"; got["block-size"] != want {
 		t.Errorf("block-size: %q, expected %q", got["block-size"], want)
 	}
-	wantLine(t, d.Details, "block-size of Large is not said")
+	r, err := settings.NewTable().Resolve(settings.Input{Deployment: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLine(t, r.Listing, "block-size = 16, the default of vLLM (Large at testdata/mixed.yaml:16 says none)")
+	if has(r.Listing, "block-size", "from") {
+		t.Errorf("a value that nobody gave is said to be taken: %q", r.Listing)
+	}
 }
 
 func TestWorkersWithoutEvents(t *testing.T) {

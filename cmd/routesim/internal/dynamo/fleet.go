@@ -93,11 +93,12 @@ func (t *translation) blockSize() error {
 	flag := w.name
 	if w.block.exists() {
 		flag += ": " + w.block.flag
-	} else {
-		t.report.detail("block-size of %s is not said: %s tokens are the default of %s", w.name, text, w.engine.title)
 	}
-	s := setting(t.table, "block_size")
-	t.given = append(t.given, give(s, text, flag, at))
+	g := give(setting(t.table, "block_size"), text, flag, at)
+	if !w.block.exists() {
+		g.Unsaid = fmt.Sprintf("the default of %s (%s at %s says none)", w.engine.title, w.name, at)
+	}
+	t.given = append(t.given, g)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -175,7 +176,7 @@ func (f *frontend) defaults() {
 		return
 	}
 	f.give(s, "round-robin", f.name, f.at)
-	f.report.detail("router-mode of %s is not said: round-robin is Dynamo's default", f.name)
+	f.given[len(f.given)-1].Unsaid = fmt.Sprintf("Dynamo's default (%s at %s says none)", f.name, f.at)
 }
 
 // value is the text given for a setting, "" for none.

@@ -47,6 +47,9 @@ func (r *resolution) list(d *Deployment) {
 	for i := range d.Given {
 		g := &d.Given[i]
 		line := fmt.Sprintf("%s = %s from %s", g.Setting.Name, g.Text, strings.TrimSpace(g.Origin.Where))
+		if g.Unsaid != "" {
+			line = fmt.Sprintf("%s = %s, %s", g.Setting.Name, g.Text, g.Unsaid)
+		}
 		if by := r.best.of(g.Setting).given.Origin; by != g.Origin {
 			line += fmt.Sprintf(" (no effect: the %s wins)", by)
 		}

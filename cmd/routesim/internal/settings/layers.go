@@ -88,7 +88,7 @@ func (r *resolution) fromPreset() ([]Given, error) {
 }
 
 // fromPolicy returns the router section of the policy file, if one was named.
-func (r *resolution) fromPolicy() ([]Given, error) {
+func (r *resolution) fromPolicy(from *Sources) ([]Given, error) {
 	s, _ := r.table.Lookup("router-policy-config")
 	c, ok := r.best.get(s)
 	if !ok || c.value.None {
@@ -98,11 +98,11 @@ func (r *resolution) fromPolicy() ([]Given, error) {
 	if c.given.Origin.Where == restartPolicy {
 		what = "" // settleRestart names it
 	}
-	given, file, err := r.table.readPolicy(c.value.Text, what)
-	if err == nil {
-		r.file = *file
+	p := from.policy(c.value.Text, what)
+	if p.err == nil {
+		r.file = *p.file
 	}
-	return given, err
+	return p.given, p.err
 }
 
 // fromWeight translates the deprecated overlap score weight: it replaces the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -66,6 +67,7 @@ type Given struct {
 	Origin  Origin
 	Place   workloads.Problem // file, line and field, for errors
 	Fault   error             // why the value cannot be used, nil if it can: an error unless a stronger source wins
+	Unsaid  string            // of a value that the manifests of a deployment leave to its default: whose default
 }
 
 // problem completes the place with what was found and expected.
@@ -207,6 +209,7 @@ type Sources struct {
 	file, environment, dict []Given
 	deployment              *Deployment
 	warnings                []string
+	policies                sync.Map // *readPolicyFile by name and what asks for it, each read once
 }
 
 // Read reads the files and variables of an input.
@@ -252,7 +255,7 @@ func (s *Sources) Resolve(more []Given) (*Resolved, error) {
 		r.faults,
 		r.yield,
 		r.fromPreset,
-		r.fromPolicy,
+		func() ([]Given, error) { return r.fromPolicy(s) },
 		r.fromWeight,
 	}
 	for _, layer := range layers {

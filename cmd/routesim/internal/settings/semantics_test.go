@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -200,6 +201,38 @@ func TestPolicyFile(t *testing.T) {
 	wantValue(t, r, "router-semantics", Replay, "default")
 	r = mustResolve(t, Input{Environ: []string{"DYN_ROUTER_POLICY_CONFIG=" + plain}}, "--router-semantics=replay")
 	wantWarning(t, r, "the policy dynamo-two-tier-cost-fn has no effect")
+}
+
+// TestPolicyFileIsReadOnce: the points of a sweep share one reading of a policy
+// file, whatever becomes of the file meanwhile.
+func TestPolicyFileIsReadOnce(t *testing.T) {
+	file := writeFile(t, "p.yaml", policyExample)
+	table := NewTable()
+	s, err := table.Read(Input{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting, _ := table.Lookup("router-policy-config")
+	given := []Given{table.GivenFlag(setting, file, "--vary")}
+	first, err := s.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("no policy file"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Resolve(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Run.Live.Policy != again.Run.Live.Policy || first.Run.Router.Classes != again.Run.Router.Classes {
+		t.Error("the file was parsed twice")
+	}
+	if fresh, err := table.Read(Input{}); err != nil {
+		t.Fatal(err)
+	} else if _, err := fresh.Resolve(given); err == nil {
+		t.Error("another command does not read the file anew")
+	}
 }
 
 func TestPolicyFileErrors(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -194,6 +195,23 @@ func unknownKey(file string, line int, key, near, want string) error {
 // policySections are the parts of a policy file besides the router section.
 func policySections() []string {
 	return []string{"default_policy_family", "uncached_isl_buckets", "policy_classes", "models", "worker_selection", "request_classifier"}
+}
+
+// readPolicyFile is a policy file that was read, or the reason why it was not.
+type readPolicyFile struct {
+	once  sync.Once
+	given []Given
+	file  *policyFile
+	err   error
+}
+
+// policy reads a policy file, once for all points of a sweep. what is that of
+// readMapping.
+func (s *Sources) policy(name, what string) *readPolicyFile {
+	held, _ := s.policies.LoadOrStore([2]string{name, what}, &readPolicyFile{})
+	p := held.(*readPolicyFile)
+	p.once.Do(func() { p.given, p.file, p.err = s.table.readPolicy(name, what) })
+	return p
 }
 
 // readPolicy reads a policy file. what is that of readMapping.
