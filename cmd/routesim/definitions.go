@@ -17,6 +17,14 @@ Latency, in ms, over completed requests
   Percentiles of TTFT, TTST, TPOT and E2E are values that occurred, without
   interpolation; standard deviations are of the population.
 
+What became of requests
+  completed   got all of its tokens.
+  rejected    turned away by the router, or by an engine that can never hold it.
+  lost        had been taken by a worker that crashed.
+  cancelled   its client left before the end.
+  unfinished  still under way when the run stopped.
+  preemptions count how often running requests were put back for lack of blocks.
+
 Throughput and goodput
   Rates divide by the time at which the last completed request ended. Goodput
   counts requests within every bound of the SLA, bounds included.
