@@ -27,6 +27,7 @@ type Details struct {
 	DecisionDigest  string     `json:"decision_digest"`
 	TokenTimeDigest string     `json:"token_time_digest"`
 	Rejected        int64      `json:"rejected_requests"`
+	Lost            int64      `json:"lost_requests,omitempty"` // with crashed workers
 	Cancelled       int64      `json:"cancelled_requests,omitempty"`
 	Unfinished      int64      `json:"unfinished_requests"`
 	// Cancellations and Crashes say what was lost; nil for nothing.
@@ -70,6 +71,12 @@ type Meta struct {
 	// Semantics says that the router is a live one and why; "" is that of
 	// Dynamo's replay.
 	Semantics string `json:"router_semantics,omitempty"`
+	// Unchecked names, in a sentence, what the routers do by Dynamo's rules
+	// without having been compared with it; "" for nothing.
+	Unchecked string `json:"not_checked,omitempty"`
+	// Taken lists what was taken from the manifests of a deployment. It is long,
+	// and no part of tables.
+	Taken []string `json:"from_dynamo,omitempty"`
 	// Notes are sentences to show with the results.
 	Notes []string `json:"notes"`
 }
@@ -228,15 +235,17 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 	}
 	d.QueueWait = statsMS(metrics.Exact(waits))
 	for i := range r.Requests {
-		switch r.Requests[i].Status {
-		case sim.Rejected, sim.Failed:
+		switch q := &r.Requests[i]; {
+		case Lost(q):
+			d.Lost++
+		case q.Status == sim.Rejected, q.Status == sim.Failed:
 			d.Rejected++
-		case sim.Cancelled:
+		case q.Status == sim.Cancelled:
 			d.Cancelled++
 		}
 	}
 	d.Cancellations, d.Crashes = cancellations(r), crashes(r)
-	d.Unfinished = s.Requests - s.Completed - d.Rejected - d.Cancelled
+	d.Unfinished = s.Requests - s.Completed - d.Rejected - d.Lost - d.Cancelled
 	for i := range r.Workers {
 		d.Preemptions += r.Workers[i].Preemptions
 		d.Evictions += r.Workers[i].Evictions
@@ -347,6 +356,21 @@ func imbalance(groups []sim.Group, workers []sim.Worker) Imbalance {
 		first = last
 	}
 	return out
+}
+
+// Letter begins the names of a pool's workers: w0, w1, ... where there is one
+// pool, else p0, p1, ... for prefill and d0, d1, ... for decode.
+func Letter(pool sim.Pool) string {
+	return [...]string{sim.Aggregated: "w", sim.PrefillPool: "p", sim.DecodePool: "d"}[pool]
+}
+
+// Letter begins the names of the run's workers, of those that decode where
+// prefill has a pool of its own.
+func (d *Details) Letter() string {
+	if d.PrefillWorkers > 0 {
+		return Letter(sim.DecodePool)
+	}
+	return Letter(sim.Aggregated)
 }
 
 // WorkersText names the workers of a run in words.

@@ -32,11 +32,15 @@ func cancellations(r *sim.Result) *Losses {
 	return l
 }
 
+// Lost reports whether a request was lost with a crashed worker. It is not
+// rejected: it had been taken.
+func Lost(q *sim.Request) bool { return q.Refusal == router.WorkerLost }
+
 // crashes sums up what was lost with crashed workers, nil for nothing.
 func crashes(r *sim.Result) *Losses {
 	lost := int64(0)
 	for i := range r.Requests {
-		if r.Requests[i].Refusal == router.WorkerLost {
+		if Lost(&r.Requests[i]) {
 			lost++
 		}
 	}

@@ -37,6 +37,7 @@ const (
 	OutOfRange    = "timing_out_of_range"
 	CoarseBlocks  = "coarse_kv_blocks"
 	IdleTaints    = "taints_without_effect"
+	OfSettings    = "setting"
 )
 
 // facts is what the warnings look at.
@@ -183,7 +184,7 @@ func (f *facts) busyQueue() string {
 	if above == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("w%d had requests waiting for %.0f %% of the time", worst, shares[worst]*100)
+	text := fmt.Sprintf("%s%d had requests waiting for %.0f %% of the time", f.detail.Letter(), worst, shares[worst]*100)
 	others := 0.0
 	for i, s := range shares {
 		if i != worst {

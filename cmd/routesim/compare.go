@@ -40,7 +40,7 @@ type compareOptions struct {
 var comparedModes = [2]string{"round-robin", "kv"}
 
 func newCompare(sys system) *cobra.Command {
-	o := &compareOptions{runOptions: runOptions{sys: sys}}
+	o := &compareOptions{runOptions: runOptions{sys: sys, says: all}}
 	cmd := &cobra.Command{
 		Use:     "compare [flags] [TRACE...] | RUN_A RUN_B",
 		Short:   "Replay a trace in round-robin and kv mode, or compare two saved runs",

@@ -143,5 +143,9 @@ func sideOfSweep(dir string) (*gate.Saved, []string, error) {
 	if len(outcomes) == 0 {
 		return nil, nil, fmt.Errorf("%s: found no point with complete runs, expected at least one", dir)
 	}
-	return &gate.Saved{Version: s.Version, Outcomes: outcomes}, notes, nil
+	side := &gate.Saved{Version: s.Version, Outcomes: outcomes}
+	for i := range s.Axes {
+		side.Axes = append(side.Axes, s.Axes[i].Name)
+	}
+	return side, notes, nil
 }

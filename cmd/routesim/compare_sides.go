@@ -134,7 +134,7 @@ func (o *compareOptions) plan(cmd *cobra.Command, args []string) (runs [2]*repla
 		} else {
 			runs[i], err = newReplayed(r, args)
 			for _, text := range r.Warnings {
-				if !slices.Contains(warned, text) {
+				if !slices.Contains(warned, text) && !o.follows(cmd) {
 					fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", s.name, text)
 				}
 			}

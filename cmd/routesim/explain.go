@@ -59,13 +59,14 @@ func newExplain(sys system) *cobra.Command {
 		Use:     "explain RUN --request N | --worst N",
 		Short:   "Show why a request went where it went, and what else would have come of it",
 		Long:    explainHelp,
-		Example: "  routesim explain out --request 17\n  routesim explain out --worst 20 --trace trace.jsonl --format json",
+		Example: "  routesim replay trace.jsonl -o out && routesim explain out --request 17\n  routesim explain out --worst 20 --trace trace.jsonl --format json\n  routesim explain tune --point chosen --worst 5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
 		},
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.request, "request", -1, "explain the decision of request `N` (row, from 0)")
+	f.Lookup("request").DefValue = "0" // the help shows none
 	settings.Once(f, "request")
 	f.IntVar(&o.worst, "worst", 0, "explain the `N` decisions with the most regret")
 	f.StringVar(&o.trace, "trace", "", "the run's trace, `FILE`; several shards with commas")

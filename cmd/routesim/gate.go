@@ -19,9 +19,10 @@ const gateHelp = `Run a suite of scenarios, compare with a committed baseline, a
 routing got worse.
 
   PASS               0  nothing is worse beyond its tolerance, decisions are equal
-  REGRESSION         1  a metric is worse beyond its tolerance and beyond the
-                        interval over seeds, an SLO is missed, or requests were
-                        rejected, lost or left unfinished
+  REGRESSION         1  a metric is worse beyond its tolerance, and the whole
+                        interval over seeds is on the worse side of zero; an SLO
+                        is missed; or requests were rejected, lost, cancelled or
+                        left unfinished
   INVALID            2  there is nothing fair to compare with: no baseline, another
                         trace, other definitions, a scenario that cannot be run
   BEHAVIOUR_CHANGED  3  decisions differ and nothing is worse
@@ -344,6 +345,9 @@ func (o *gateOptions) rewrite(cmd *cobra.Command, path string, s *gate.Suite, ol
 	}
 	if err := gate.WriteUpdate(w, old, b); err != nil {
 		return err
+	}
+	for _, text := range gate.Standings(outcomes) {
+		fmt.Fprintf(w, "note: %s\n", text)
 	}
 	_, err = fmt.Fprintf(w, "wrote %s and %s\n", path, decisionsPath(path))
 	return err

@@ -81,10 +81,35 @@ func asWritten(s *gate.Scenario, table *settings.Table, e settings.Entry) string
 	return e.Text
 }
 
+// fleet is a way to describe the workers of a run, which has one of them.
+type fleet uint8
+
+const (
+	noFleet fleet = iota // nothing about the workers' number
+	onePool
+	twoPools
+)
+
+func fleetOf(setting string) fleet {
+	switch setting {
+	case "workers":
+		return onePool
+	case "prefill-workers", "decode-workers", "prefill-engine-args", "decode-engine-args":
+		return twoPools
+	}
+	return noFleet
+}
+
 // givenOf turns the settings of a scenario into values given for a run. They
 // count like flags, so that one that changes nothing is an error.
 func givenOf(table *settings.Table, file string, s *gate.Scenario) ([]settings.Given, error) {
 	var given []settings.Given
+	own := map[fleet]bool{} // ways in which the scenario itself describes its workers
+	for _, w := range s.Settings {
+		if setting, ok := table.Lookup(w.Name); ok && !w.Inherited {
+			own[fleetOf(setting.Name)] = true
+		}
+	}
 	for _, w := range s.Settings {
 		place := workloads.Problem{File: file, Line: w.Line, Field: w.Name}
 		setting, ok := table.Lookup(w.Name)
@@ -94,6 +119,9 @@ func givenOf(table *settings.Table, file string, s *gate.Scenario) ([]settings.G
 				place.Found += fmt.Sprintf(" (did you mean %s?)", near)
 			}
 			return nil, &place
+		}
+		if w.Inherited && (fleetOf(setting.Name) == onePool && own[twoPools] || fleetOf(setting.Name) == twoPools && own[onePool]) {
+			continue // the scenario has other workers than the suite
 		}
 		for _, g := range given {
 			if g.Setting == setting {
@@ -230,6 +258,7 @@ func (s *gateScenario) finish() gate.Outcome {
 		names = append(names, filepath.Base(p))
 	}
 	o.Trace = gate.TraceOf(s.trace, strings.Join(names, ", "))
+	o.Semantics, o.Unchecked = semanticsText(s.settings), uncheckedText(unchecked(run.config))
 	o.Load, o.SLA, o.Settings = gate.LoadOf(run.config), gate.SLAOf(&run.config.SLA), s.changed
 	for i := range run.groups {
 		p := run.groups[i].Profile

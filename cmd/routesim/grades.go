@@ -7,17 +7,15 @@ import (
 	"routesim/sim/router"
 )
 
-// gradeNote names what a run's routers do by Dynamo's rules without having been
-// checked against Dynamo, "" for nothing. The grades are those of
-// sim/router/README.md.
-func gradeNote(c *sim.Config) string {
+// unchecked names what a run's routers do by Dynamo's rules without having been
+// checked against Dynamo. The grades are those of sim/router/README.md.
+func unchecked(c *sim.Config) (used []string) {
 	l := c.Router.Live
 	if l == nil {
-		return ""
+		return nil
 	}
 	kv := c.Router.Mode == router.KV
 	busy := l.ActiveDecodeBlocksThreshold != nil || l.ActivePrefillTokensThreshold >= 0 || l.ActivePrefillTokensThresholdFrac != nil
-	var used []string
 	for _, f := range []struct {
 		name string
 		on   bool
@@ -40,6 +38,11 @@ func gradeNote(c *sim.Config) string {
 			used = append(used, f.name)
 		}
 	}
+	return used
+}
+
+// uncheckedText says in a sentence what is not checked, "" for nothing.
+func uncheckedText(used []string) string {
 	if len(used) == 0 {
 		return ""
 	}

@@ -37,8 +37,7 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 		events bool
 	}{{router.KV, false}, {router.KV, true}, {router.DeviceAwareWeighted, false}} {
 		c.Router.Mode, l.KVEvents = k.mode, k.events
-		_, list, _ := strings.Cut(strings.TrimSuffix(gradeNote(&c), "."), ": ")
-		for _, name := range strings.Split(list, ", ") {
+		for _, name := range unchecked(&c) {
 			names[name] = true
 			if !strings.Contains(row, name) {
 				t.Errorf("%s does not stand in the page's row %q", name, row)
@@ -50,8 +49,8 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 	}
 	plain := router.DefaultLive()
 	for _, live := range []*router.Live{nil, &plain} {
-		if note := gradeNote(&sim.Config{Router: router.Params{Live: live}}); note != "" {
-			t.Errorf("a plain run says %q", note)
+		if used := unchecked(&sim.Config{Router: router.Params{Live: live}}); len(used) > 0 || uncheckedText(used) != "" {
+			t.Errorf("a plain run says %q", used)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"routesim/cmd/routesim/internal/settings"
+	"routesim/reports"
 	"routesim/reports/format"
 	"routesim/sim"
 	"routesim/sim/router"
@@ -51,12 +52,12 @@ func routerNotes(res *sim.Result) (notes []string) {
 func faultNotes(res *sim.Result) (notes []string) {
 	lost := int64(0)
 	for i := range res.Requests {
-		if res.Requests[i].Refusal == router.WorkerLost {
+		if reports.Lost(&res.Requests[i]) {
 			lost++
 		}
 	}
 	if w := &res.Crashed; lost > 0 || w.Blocks > 0 {
-		notes = append(notes, fmt.Sprintf("%s failed with a crashed worker (faults); the latencies leave them out. Lost: %s.", format.Plural(lost, "request"), wasted(w)))
+		notes = append(notes, fmt.Sprintf("%s lost with a crashed worker (faults); the latencies leave them out. Lost with them: %s.", format.Plural(lost, "request"), wasted(w)))
 	}
 	c := &res.Cancelled
 	if n := c.Total(); n > 0 {

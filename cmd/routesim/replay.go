@@ -44,7 +44,7 @@ type replayOptions struct {
 }
 
 func newReplay(sys system) *cobra.Command {
-	o := &replayOptions{runOptions: runOptions{sys: sys}}
+	o := &replayOptions{runOptions: runOptions{sys: sys, says: all}}
 	cmd := &cobra.Command{
 		Use:     "replay [flags] [TRACE...]",
 		Short:   "Replay a trace and report latency, cache reuse and balance",

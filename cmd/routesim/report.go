@@ -38,8 +38,17 @@ func (o *replayOptions) report(cmd *cobra.Command, run *replayed, dir *outDir) e
 	case cmd.Context().Err() != nil:
 		return &exitError{exitInterrupt, fmt.Sprintf("interrupted: %d of %d requests completed", s.Completed, run.trace.Len())}
 	case s.Completed == 0:
-		return &exitError{exitNothing, fmt.Sprintf("no request completed: %d of %d rejected, %d unfinished or never released",
-			s.Routesim.Rejected, run.trace.Len(), int64(run.trace.Len())-s.Routesim.Rejected)}
+		d, rows := &s.Routesim, int64(run.trace.Len())
+		text := fmt.Sprintf("no request completed: %d of %d rejected", d.Rejected, rows)
+		for _, k := range []struct {
+			n    int64
+			what string
+		}{{d.Lost, "lost with crashed workers"}, {d.Cancelled, "cancelled"}} {
+			if k.n > 0 {
+				text += fmt.Sprintf(", %d %s", k.n, k.what)
+			}
+		}
+		return &exitError{exitNothing, text + fmt.Sprintf(", %d unfinished or never released", rows-d.Rejected-d.Lost-d.Cancelled)}
 	}
 	return nil
 }
@@ -56,16 +65,13 @@ func (run *replayed) summary() *reports.Summary {
 	for _, v := range run.settings.Environment {
 		d.Environment = append(d.Environment, v.Name+"="+v.Value)
 	}
-	for _, line := range run.settings.Listing {
-		d.Notes = append(d.Notes, "from-dynamo: "+line)
-	}
+	d.Taken = run.settings.Listing
 	s.SetProfiles(run.profiles)
-	d.Semantics = semanticsText(run.settings)
-	d.Notes = append(d.Notes, run.settings.Warnings...)
-	d.Notes = append(d.Notes, routerNotes(run.result)...)
-	if text := gradeNote(run.config); text != "" {
-		d.Notes = append(d.Notes, text)
+	d.Semantics, d.Unchecked = semanticsText(run.settings), uncheckedText(unchecked(run.config))
+	for _, text := range run.settings.Warnings {
+		d.Warnings = append(d.Warnings, reports.Warning{Code: reports.OfSettings, Text: text})
 	}
+	d.Notes = append(d.Notes, routerNotes(run.result)...)
 	if c := &run.settings.Run; c.Restarted != nil && run.result.RestartedMS > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("After the restart the routers follow the policy file %s.", filepath.Base(c.RestartPolicyConfig)))
 	}

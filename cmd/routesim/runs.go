@@ -37,9 +37,19 @@ type runOptions struct {
 	deployment string
 	noEnv      bool
 	quiet      bool
+	says       said
 
 	own *pflag.FlagSet // the flags of these options
 }
+
+// said is what a table of results says of settings and workers.
+type said uint8
+
+const (
+	nothing   said = iota
+	semantics      // which routers decide
+	all
+)
 
 // addTo gives the command a flag for every setting and returns its own options,
 // to which the caller may add before putting them on the command.
@@ -151,11 +161,19 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 		for _, v := range r.Environment {
 			fmt.Fprintf(w, "environment: %s=%s sets %s\n", v.Name, v.Value, v.Setting)
 		}
-		if text := semanticsText(r); text != "" {
-			fmt.Fprintf(w, "router semantics: %s\n", text)
-		}
+	}
+	if !o.quiet {
 		for _, line := range r.Listing {
 			fmt.Fprintf(w, "from-dynamo: %s\n", line)
+		}
+	}
+	follows := o.follows(cmd)
+	if o.says == all && follows {
+		return run, dir, nil
+	}
+	if !o.quiet {
+		if text := semanticsText(r); text != "" && !(o.says == semantics && follows) {
+			fmt.Fprintf(w, "router semantics: %s\n", text)
 		}
 		nameProfiles(w, run.profiles)
 	}
@@ -166,6 +184,19 @@ func (o *runOptions) prepare(cmd *cobra.Command, args []string, r *settings.Reso
 		fmt.Fprintf(w, "warning: %s\n", warning.Text)
 	}
 	return run, dir, nil
+}
+
+// follows reports whether a table on standard output comes to the same place as
+// standard error, as on a terminal: what it says need not be said twice.
+func (o *runOptions) follows(cmd *cobra.Command) bool {
+	stdout, ok := cmd.OutOrStdout().(*os.File)
+	stderr, also := cmd.ErrOrStderr().(*os.File)
+	if !ok || !also || o.format != "table" {
+		return false
+	}
+	a, err := stdout.Stat()
+	b, failed := stderr.Stat()
+	return err == nil && failed == nil && os.SameFile(a, b)
 }
 
 // checkKept refuses a folder that holds results of the other kind: a run and a

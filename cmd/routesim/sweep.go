@@ -83,7 +83,7 @@ func newSweep(sys system) *cobra.Command {
 
 // newSweepOptions gives a command the flags of a sweep.
 func newSweepOptions(sys system, cmd *cobra.Command) *sweepOptions {
-	o := &sweepOptions{runOptions: runOptions{sys: sys}}
+	o := &sweepOptions{runOptions: runOptions{sys: sys, says: semantics}}
 	f := o.addTo(cmd, "the report, tables, plots and runs", "table or csv (points.csv)")
 	f.StringArrayVar(&o.vary, "vary", nil, "vary a setting, `NAME=LIST`; may be repeated")
 	f.StringVar(&o.sample, "sample", "", "draw N points instead of all combinations, `lhs:N`")

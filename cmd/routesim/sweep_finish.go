@@ -148,14 +148,13 @@ func removeJudged(dir string) error {
 
 // document writes the one document of standard output.
 func (p *sweepPlan) document(cmd *cobra.Command, found *findings) error {
-	w := cmd.OutOrStdout()
 	if p.o.format == "csv" {
-		return p.data.WritePointsCSV(w)
+		return p.data.WritePointsCSV(cmd.OutOrStdout())
 	}
 	if found == nil {
 		return nil
 	}
-	return found.print(w, p)
+	return found.print(cmd, p)
 }
 
 // ending names failed points and turns the outcome into an exit code.

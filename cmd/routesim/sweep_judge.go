@@ -135,12 +135,18 @@ func (f *findings) files(s *sweepdata.Sweep) []sweepdata.File {
 }
 
 // print writes the verdict and where the files are.
-func (f *findings) print(w io.Writer, p *sweepPlan) error {
+func (f *findings) print(cmd *cobra.Command, p *sweepPlan) error {
+	w := cmd.OutOrStdout()
+	var said []string
+	if p.o.follows(cmd) {
+		said = p.base.settings.Warnings
+	}
 	return table.Sweep(w, p.data, f.verdict, table.SweepOptions{
 		Options: terminal(w, p.o.sys.environ),
 		Points:  filepath.Join(p.dir, "points.csv"),
 		Report:  filepath.Join(p.dir, reportFile),
 		Folder:  p.dir,
+		Said:    said,
 		Plots:   fmt.Sprintf("%s (%d PNG, %d SVG)", filepath.Join(p.dir, "plots"), len(f.figures), len(f.figures)),
 	})
 }

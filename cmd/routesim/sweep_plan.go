@@ -33,6 +33,8 @@ type sweepPlan struct {
 	sources *settings.Sources
 	axes    []*settings.Setting // by axis of data
 	digests digests
+
+	standing standing
 }
 
 // planned is a point before it is run.
@@ -91,6 +93,9 @@ func (o *sweepOptions) plan(cmd *cobra.Command, args []string) (*sweepPlan, erro
 	}
 	if err := p.list(cmd.Context(), design); err != nil {
 		return nil, err
+	}
+	if saved != nil { // where its settings come from was known when it was made
+		p.data.Semantics = saved.Semantics
 	}
 	return p, p.checkSaved(saved)
 }

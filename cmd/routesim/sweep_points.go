@@ -38,6 +38,7 @@ func (p *sweepPlan) list(ctx context.Context, design *sweep.Design) error {
 	if err := p.addReference(ctx); err != nil {
 		return err
 	}
+	p.data.Semantics, p.data.Unchecked = p.standing.texts(len(p.points))
 	return p.name()
 }
 
@@ -115,6 +116,9 @@ type candidate struct {
 	given []settings.Given
 	run   *replayed // nil once the key is known
 	err   error     // why it cannot be run
+
+	semantics string   // of its routers
+	unchecked []string // what of them is not checked
 }
 
 // addAll appends the points of a design, worked out on all cores.
@@ -152,7 +156,9 @@ func (p *sweepPlan) candidate(values []string, given []settings.Given, added boo
 			c.point.Beyond = c.point.Beyond || n != nil && n[0] > a.Documented
 		}
 	}
-	c.run, c.err = p.resolve(given)
+	if c.run, c.err = p.resolve(given); c.err == nil {
+		c.semantics, c.unchecked = semanticsText(c.run.settings), unchecked(c.run.config)
+	}
 	if c.err == nil && !added {
 		c.err = p.checkTaken(c.run, values)
 	}
@@ -181,6 +187,7 @@ func (p *sweepPlan) take(ctx context.Context, c *candidate) error {
 	if !c.point.Added {
 		c.given = nil // easily had again
 	}
+	p.standing.add(c)
 	p.data.Points = append(p.data.Points, c.point)
 	p.points = append(p.points, planned{given: c.given, err: c.err})
 	return nil

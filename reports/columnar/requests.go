@@ -57,8 +57,13 @@ func identity() []Column[Request] {
 		integers("turn_index", "", "Turn of the session, from 0.", func(r *Request) (int64, bool) {
 			return int64(r.trace.Turn(r.row)), r.trace.MultiTurn()
 		}),
-		labels("terminal_status", "", "How the request ended: completed, rejected, canceled by its client, or unfinished when the run stopped.",
-			func(r *Request) string { return r.q.Status.String() }),
+		labels("terminal_status", "", "How the request ended: completed, rejected, lost with a crashed worker, canceled by its client, or unfinished when the run stopped.",
+			func(r *Request) string {
+				if reports.Lost(r.q) {
+					return "lost"
+				}
+				return r.q.Status.String()
+			}),
 		integers("routing_order", "", "Position among all routed requests, from 0.", func(r *Request) (int64, bool) { return r.decided(r.q.Order) }),
 		integers("decode_worker_idx", "", "Worker that served the request.", func(r *Request) (int64, bool) { return int64(r.q.Worker), r.q.Worker >= 0 }),
 	}

@@ -64,6 +64,8 @@ func (b *Base) alternative(ctx context.Context, j job, c *Candidate) error {
 		}
 		c.Moved = b.moved(r, j.choice.Row)
 	}
+	held := kept(r, j.choice).ChosenHeld
+	c.Held = &held
 	overhead := reports.RequestMSByWorker(b.Config)
 	own := latencies(&r.Requests[j.choice.Row], overhead)
 	c.TTFT, c.ITL, c.E2E = reports.Number(own.TTFT), reports.Number(own.TPOT), reports.Number(own.E2E)

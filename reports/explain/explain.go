@@ -20,7 +20,7 @@ import (
 // data-parallel rank of it.
 type Candidate struct {
 	Worker int32  `json:"worker"` // rank of the pool, from 0
-	Name   string `json:"name"`   // w3, or w1.0 for rank 0 of worker 1
+	Name   string `json:"name"`   // w3, p3 or d3 by its pool, or w1.0 for rank 0 of worker 1
 	Chosen bool   `json:"chosen"`
 	// Barred says why the router could not choose it, "" where it could.
 	Barred string `json:"not_eligible,omitempty"`
@@ -41,6 +41,9 @@ type Candidate struct {
 	Figures     []Figure       `json:"figures,omitempty"`
 	Probability reports.Number `json:"probability"` // null where only the policy's picker knows
 
+	// Held is the number of complete prompt blocks that its engine held, null where
+	// it could not be chosen.
+	Held *int32 `json:"held_blocks"`
 	// TTFT, ITL (mean over the request's tokens) and E2E are the request's own in
 	// ms, had it been sent here; null where it would not have completed.
 	TTFT reports.Number `json:"ttft_ms"`
@@ -156,11 +159,13 @@ func (b *Base) Worst(n int) []Choice {
 }
 
 // kept returns what the run kept of a decision.
-func (b *Base) kept(c Choice) *sim.Decision {
-	if c.Pool == sim.DecodePool && !b.Result.Handoffs[c.Row].Local {
-		return &b.Result.Handoffs[c.Row].Decode
+func (b *Base) kept(c Choice) *sim.Decision { return kept(b.Result, c) }
+
+func kept(r *sim.Result, c Choice) *sim.Decision {
+	if c.Pool == sim.DecodePool && !r.Handoffs[c.Row].Local {
+		return &r.Handoffs[c.Row].Decode
 	}
-	return &b.Result.Requests[c.Row].Decision
+	return &r.Requests[c.Row].Decision
 }
 
 // worker returns where a row was sent in a pool, -1 for nowhere.
@@ -266,7 +271,7 @@ func (b *Base) decision(c Choice, a *account) Decision {
 	if a.Chosen < 0 {
 		d.Refusal = a.Refusal.String()
 	}
-	names := names(b.groups(c.Pool))
+	names := names(reports.Letter(c.Pool), b.groups(c.Pool))
 	for w := range a.Options {
 		o := &a.Options[w]
 		nan := reports.Number(math.NaN())
@@ -294,15 +299,15 @@ func stage(pool sim.Pool) Stage {
 }
 
 // names returns what the ranks of a pool are called.
-func names(groups []sim.Group) (list []string) {
+func names(letter string, groups []sim.Group) (list []string) {
 	several := slices.ContainsFunc(groups, func(g sim.Group) bool { return g.Ranks() > 1 })
 	worker := 0
 	for i := range groups {
 		for range groups[i].Count {
 			for rank := range groups[i].Ranks() {
-				name := fmt.Sprintf("w%d", worker)
+				name := fmt.Sprintf("%s%d", letter, worker)
 				if several {
-					name = fmt.Sprintf("w%d.%d", worker, rank)
+					name += fmt.Sprintf(".%d", rank)
 				}
 				list = append(list, name)
 			}

@@ -144,7 +144,7 @@ func check(t *testing.T, b *Base, d *Decision, c Choice) {
 	if d.Row != int(c.Row) || d.Worker != sent || sent >= 0 && !d.Candidates[sent].Chosen {
 		t.Fatalf("row %d: told of row %d on worker %d, want %d", c.Row, d.Row, d.Worker, sent)
 	}
-	sum := 0.0
+	sum, most, own := 0.0, int32(0), int32(0)
 	for w := range d.Candidates {
 		x := &d.Candidates[w]
 		sum += float64(x.Probability)
@@ -153,6 +153,13 @@ func check(t *testing.T, b *Base, d *Decision, c Choice) {
 				t.Errorf("row %d: worker %d is not eligible (%s), with chance %v and TTFT %v", c.Row, w, x.Barred, x.Probability, x.TTFT)
 			}
 			continue
+		}
+		if x.Held == nil {
+			t.Fatalf("row %d: what worker %d held is not told", c.Row, w)
+		}
+		most = max(most, *x.Held)
+		if x.Chosen {
+			own = *x.Held
 		}
 		kept := b.kept(c)
 		if x.Overlap != nil && x.Chosen && (float64(x.Cost) != kept.Cost || float64(*x.Overlap) != kept.Overlap) {
@@ -189,6 +196,10 @@ func check(t *testing.T, b *Base, d *Decision, c Choice) {
 				t.Fatalf("row %d: diverting it moved row %d, which was placed before", c.Row, i)
 			}
 		}
+	}
+	barred := slices.ContainsFunc(d.Candidates, func(x Candidate) bool { return x.Barred != "" })
+	if most-own != d.RegretBlocks && !(barred && most-own < d.RegretBlocks) {
+		t.Errorf("row %d: some worker held %d blocks and the chosen one %d, the regret is %d", c.Row, most, own, d.RegretBlocks)
 	}
 	if !math.IsNaN(sum) && math.Abs(sum-1) > 1e-12 {
 		t.Errorf("row %d: probabilities add up to %v", c.Row, sum)

@@ -116,9 +116,9 @@ func Duration(ms float64) string {
 	case math.IsNaN(ms) || math.IsInf(ms, 0):
 		return Missing
 	case s < 1:
-		return Sig(ms) + "ms"
+		return Sig(ms) + " ms"
 	case s < 59.95:
-		return Sig(s) + "s"
+		return Sig(s) + " s"
 	case s < 3599.5:
 		n := int64(math.Round(s))
 		return strconv.FormatInt(n/60, 10) + "m" + twoDigits(n%60) + "s"

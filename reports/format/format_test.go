@@ -22,8 +22,8 @@ func TestFormats(t *testing.T) {
 		{Change(2, 1), "-50.0 %"}, {Change(1, 1.186), "+18.6 %"}, {Change(1, 1), "0.0 %"}, {Change(0, 1), "-"}, {Change(2, 19.98), "+899.0 %"}, {Change(2, 24.6), "12.3x"},
 		{Change(1, math.NaN()), "-"}, {Change(-2, -1), "+50.0 %"}, {Change(1, 1.00001), "0.0 %"},
 		{Points(0.284, 0.254), "-3.0 pp"}, {Points(math.NaN(), 1), "-"},
-		{Duration(3537000), "58m57s"}, {Duration(7500000), "2h05m"}, {Duration(12.34), "12.3ms"}, {Duration(2500), "2.50s"},
-		{Duration(59990), "1m00s"}, {Duration(math.NaN()), "-"}, {Duration(0), "0ms"}, {Duration(3599600), "1h00m"},
+		{Duration(3537000), "58m57s"}, {Duration(7500000), "2h05m"}, {Duration(12.34), "12.3 ms"}, {Duration(2500), "2.50 s"},
+		{Duration(59990), "1m00s"}, {Duration(math.NaN()), "-"}, {Duration(0), "0 ms"}, {Duration(3599600), "1h00m"},
 		{Plural(1, "request"), "1 request"}, {Plural(12031, "request"), "12,031 requests"},
 	} {
 		if c.got != c.want {

@@ -167,8 +167,8 @@ func TestIncompleteIsNoBaseline(t *testing.T) {
 	if err := CheckComplete(l.now); err != nil {
 		t.Error(err)
 	}
-	l.now[1].Runs[1].Counts = Counts{4, 2, 1, 0}
-	if err := CheckComplete(l.now); err == nil || !strings.Contains(err.Error(), "scenario b, seed 1: found 2 of 4 requests completed (1 rejected, 0 unfinished, 1 lost)") {
+	l.now[1].Runs[1].Counts = Counts{Requests: 4, Completed: 2, Rejected: 1}
+	if err := CheckComplete(l.now); err == nil || !strings.Contains(err.Error(), "scenario b, seed 1: found 2 of 4 requests completed (1 rejected, 1 never released)") {
 		t.Errorf("%v", err)
 	}
 	l.now[1].Problem = "no trace"

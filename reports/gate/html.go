@@ -131,7 +131,7 @@ func (s *Result) html(r *Report) (htmlScenario, error) {
 	if m := s.Moved; m != nil {
 		out.MovedLines = append(out.MovedLines, m.text())
 		for i := range m.Requests[:min(len(m.Requests), mostMoved)] {
-			out.MovedRows = append(out.MovedRows, "request "+m.Requests[i].text())
+			out.MovedRows = append(out.MovedRows, "request "+m.Requests[i].text(m.letter))
 		}
 	}
 	out.MovedLines = append(out.MovedLines, s.Notes...)

@@ -47,10 +47,69 @@ func Judge(s *Suite, base *Baseline, now []Outcome, version string, o Options) *
 		}
 	}
 	if base.Version != version {
-		r.Notes = append(r.Notes, fmt.Sprintf("The baseline is of routesim %s, this is %s.", base.Version, version))
+		was, is := "The baseline", "this"
+		if o.Before != "" {
+			was, is = r.Before, r.After
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is of routesim %s, %s is of %s.", was, base.Version, is, version))
 	}
+	r.Notes = append(r.Notes, j.standings(r, now)...)
 	r.finish(o)
 	return r
+}
+
+// standings say which routers decided and what of them is not checked against
+// Dynamo, of each side where both are known and differ.
+func (j *judge) standings(r *Report, now []Outcome) []string {
+	after := Standings(now)
+	before := after
+	if j.options.Before != "" { // results that were kept: a baseline does not know
+		before = Standings(j.base.Outcomes)
+	}
+	if slices.Equal(before, after) {
+		return after
+	}
+	var out []string
+	for _, text := range before {
+		out = append(out, r.Before+": "+text)
+	}
+	for _, text := range after {
+		out = append(out, r.After+": "+text)
+	}
+	return out
+}
+
+// Standings say of outcomes which routers are live ones, and what of them is not
+// checked against Dynamo: each text once, with the scenarios it is true of unless
+// it is true of all.
+func Standings(list []Outcome) (out []string) {
+	for _, of := range []func(*Outcome) string{
+		func(o *Outcome) string {
+			if o.Semantics == "" {
+				return ""
+			}
+			return "Router semantics: " + o.Semantics + "."
+		},
+		func(o *Outcome) string { return o.Unchecked },
+	} {
+		var texts []string
+		names := map[string][]string{}
+		for i := range list {
+			if text := of(&list[i]); text != "" {
+				if names[text] == nil {
+					texts = append(texts, text)
+				}
+				names[text] = append(names[text], list[i].Name)
+			}
+		}
+		for _, text := range texts {
+			if who := names[text]; len(who) < len(list) {
+				text = strings.Join(who, ", ") + ": " + text
+			}
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // Missing is the report where there is nothing to compare with.
@@ -104,7 +163,7 @@ func (j *judge) scenario(s *Scenario, now *Outcome) Result {
 	case now.Problem != "":
 		res.Problems = append(res.Problems, "The scenario cannot be run: "+now.Problem)
 	case at < 0:
-		res.Problems = append(res.Problems, "The baseline does not have this scenario.")
+		res.Problems = append(res.Problems, fmt.Sprintf("There is no such scenario in %s.", j.beforeName()))
 	}
 	if len(res.Problems) > 0 {
 		res.Verdict = Invalid
@@ -223,9 +282,8 @@ func incomplete(before, now *Outcome) (out []string) {
 		if c.Complete() || !before.Runs[i].Counts.Complete() && c.Completed >= before.Runs[i].Counts.Completed {
 			continue
 		}
-		out = append(out, fmt.Sprintf("Seed %d: %s of %s completed; %s rejected, %s unfinished, %s lost. Latencies are not compared.",
-			now.Runs[i].Seed, format.Count(c.Completed), format.Plural(c.Requests, "request"),
-			format.Count(c.Rejected), format.Count(c.Unfinished), format.Count(c.Lost())))
+		out = append(out, fmt.Sprintf("Seed %d: %s of %s completed; %s. Latencies are not compared.",
+			now.Runs[i].Seed, format.Count(c.Completed), format.Plural(c.Requests, "request"), c.short()))
 	}
 	return out
 }

@@ -138,7 +138,7 @@ func (s *Result) markdown(b *strings.Builder, r *Report) {
 	if m := s.Moved; m != nil {
 		fmt.Fprintf(b, "\n%s\n", escape(m.text()))
 		for i := range m.Requests[:min(len(m.Requests), mostMoved)] {
-			fmt.Fprintf(b, "- request %s\n", escape(m.Requests[i].text()))
+			fmt.Fprintf(b, "- request %s\n", escape(m.Requests[i].text(m.letter)))
 		}
 		if more := len(m.Requests) - mostMoved; more > 0 {
 			fmt.Fprintf(b, "- and %s more\n", format.Count(int64(more)))

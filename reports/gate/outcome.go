@@ -10,6 +10,7 @@ import (
 
 	"routesim/models/profile"
 	"routesim/reports"
+	"routesim/reports/format"
 	"routesim/reports/sweepdata"
 	"routesim/sim"
 	"routesim/sim/router"
@@ -25,8 +26,22 @@ type Outcome struct {
 	Settings []Value // that differ from their defaults, in the order of the table
 	Profiles []Value // digests of the GPU profiles, by name
 	Runs     []Run   // by seed, in the suite's order
+	// Semantics says that the routers are live ones and why, Unchecked what of
+	// them is not checked against Dynamo; "" for nothing. A baseline keeps neither.
+	Semantics, Unchecked string
 	// Problem says why the scenario could not be run, "" where it was.
 	Problem string
+}
+
+// letter begins the names of its workers, of those that decode where prefill
+// has a pool of its own.
+func (o *Outcome) letter() string {
+	for _, v := range o.Settings {
+		if v.Name == "prefill-workers" && v.Text != "none" {
+			return reports.Letter(sim.DecodePool)
+		}
+	}
+	return reports.Letter(sim.Aggregated)
 }
 
 // Trace identifies what was replayed.
@@ -50,14 +65,27 @@ type Run struct {
 	Record           *Record   // nil where none was kept
 }
 
-// Counts says what became of the requests of a trace. Those whose clients left
-// count as unfinished.
+// Counts says what became of the requests of a trace.
 type Counts struct {
-	Requests, Completed, Rejected, Unfinished int64
+	Requests, Completed, Rejected, Lost, Cancelled, Unfinished int64
 }
 
-// Lost is the number of requests that never reached the router.
-func (c *Counts) Lost() int64 { return c.Requests - c.Completed - c.Rejected - c.Unfinished }
+// short says what became of the requests that did not complete.
+func (c *Counts) short() string {
+	var parts []string
+	for _, k := range []struct {
+		n    int64
+		what string
+	}{
+		{c.Rejected, "rejected"}, {c.Lost, "lost with crashed workers"}, {c.Cancelled, "cancelled"}, {c.Unfinished, "unfinished"},
+		{c.Requests - c.Completed - c.Rejected - c.Lost - c.Cancelled - c.Unfinished, "never released"},
+	} {
+		if k.n > 0 {
+			parts = append(parts, format.Count(k.n)+" "+k.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // Complete reports whether every request completed.
 func (c *Counts) Complete() bool { return c.Completed == c.Requests }
@@ -80,7 +108,7 @@ func RunOf(s *reports.Summary) Run {
 	d := &s.Routesim
 	run := Run{
 		Seed: d.Seed, Decisions: d.DecisionDigest, Times: d.TokenTimeDigest,
-		Counts: Counts{Requests: int64(d.Trace.Rows), Completed: s.Completed, Rejected: d.Rejected, Unfinished: d.Unfinished + d.Cancelled},
+		Counts: Counts{Requests: int64(d.Trace.Rows), Completed: s.Completed, Rejected: d.Rejected, Lost: d.Lost, Cancelled: d.Cancelled, Unfinished: d.Unfinished},
 	}
 	for _, m := range sweepdata.Metrics() {
 		run.Values = append(run.Values, m.Of(s))

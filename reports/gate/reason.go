@@ -34,19 +34,20 @@ func (j *judge) decisions(res *Result, before, now *Outcome) {
 		return
 	}
 	seed := now.Runs[shown].Seed
-	res.Moved = moved(seed, res.before, res.after)
+	letter := now.letter()
+	res.Moved = moved(letter, seed, res.before, res.after)
 	if res.before.Unordered || res.after.Unordered {
 		res.Notes = append(res.Notes, "The order of decisions is not known, so that the first different one cannot be told.")
 		return
 	}
-	if res.Divergence = diverge(seed, res.before, res.after); res.Divergence == nil {
+	if res.Divergence = diverge(letter, seed, res.before, res.after); res.Divergence == nil {
 		res.Notes = append(res.Notes, fmt.Sprintf("The digests of seed %d differ in something other than request, worker and overlap.", seed))
 	}
 }
 
 // diverge finds the first decision that differs, nil for none.
-func diverge(seed uint64, a, b *Record) *Divergence {
-	d := &Divergence{Seed: seed}
+func diverge(letter string, seed uint64, a, b *Record) *Divergence {
+	d := &Divergence{Seed: seed, letter: letter}
 	for i := range max(len(a.Rows), len(b.Rows)) {
 		inA, inB := i < len(a.Rows), i < len(b.Rows)
 		if inA && inB && d.FirstCost == 0 && a.Rows[i] == b.Rows[i] && !equalCosts(a.Table(i), b.Table(i)) {
@@ -93,7 +94,7 @@ func (d *Divergence) why() string {
 	text := ""
 	switch {
 	case d.ChosenBefore != nil:
-		text = fmt.Sprintf("Chosen before: %s. Chosen now: %s.", chosen(d.WorkerBefore, d.ChosenBefore), chosen(d.WorkerAfter, d.ChosenAfter))
+		text = fmt.Sprintf("Chosen before: %s. Chosen now: %s.", d.chosen(d.WorkerBefore, d.ChosenBefore), d.chosen(d.WorkerAfter, d.ChosenAfter))
 	case d.CostsBefore == nil || d.CostsAfter == nil:
 		text = "The costs are not known on both sides."
 	case len(d.CostsBefore) != len(d.CostsAfter):
@@ -101,7 +102,7 @@ func (d *Divergence) why() string {
 	case slices.Equal(d.CostsBefore, d.CostsAfter):
 		text = "All costs are as in the baseline: the choice among them differs (ties or temperature)."
 	default:
-		text = differing(d.CostsBefore, d.CostsAfter)
+		text = d.differing(d.CostsBefore, d.CostsAfter)
 	}
 	if d.WorkerBefore == d.WorkerAfter {
 		return fmt.Sprintf("The same worker was chosen with an overlap of %s blocks before and %s now. ", format.Sig(d.OverlapBefore), format.Sig(d.OverlapAfter)) + text
@@ -113,7 +114,7 @@ func (d *Divergence) why() string {
 const mostTerms = 3
 
 // differing names the terms that differ.
-func differing(a, b []router.Terms) string {
+func (d *Divergence) differing(a, b []router.Terms) string {
 	var parts []string
 	n := 0
 	for w := range a {
@@ -129,7 +130,7 @@ func differing(a, b []router.Terms) string {
 				continue
 			}
 			if n++; n <= mostTerms {
-				parts = append(parts, fmt.Sprintf("%s of w%d %s -> %s", t.name, w, exact(t.before), exact(t.after)))
+				parts = append(parts, fmt.Sprintf("%s of %s%d %s -> %s", t.name, d.letter, w, exact(t.before), exact(t.after)))
 			}
 		}
 	}
@@ -141,8 +142,8 @@ func differing(a, b []router.Terms) string {
 }
 
 // moved finds the requests that went to another worker.
-func moved(seed uint64, a, b *Record) *Moved {
-	m := &Moved{Seed: seed}
+func moved(letter string, seed uint64, a, b *Record) *Moved {
+	m := &Moved{Seed: seed, letter: letter}
 	was := map[int32]int32{}
 	for i, row := range a.Rows {
 		was[row] = a.Workers[i]
@@ -181,10 +182,10 @@ func (r *Record) ttft(row int32) float64 {
 }
 
 // chosen names a worker with its cost, where it has one.
-func chosen(worker int32, t *router.Terms) string {
+func (d *Divergence) chosen(worker int32, t *router.Terms) string {
 	if math.IsNaN(t.Cost) {
-		return fmt.Sprintf("w%d without costs", worker)
+		return fmt.Sprintf("%s%d without costs", d.letter, worker)
 	}
-	return fmt.Sprintf("w%d at %s (prefill %s after a credit of %s, decode %s, requests %s)",
-		worker, exact(t.Cost), exact(t.Prefill), exact(t.Credit), exact(t.Decode), exact(t.Request))
+	return fmt.Sprintf("%s%d at %s (prefill %s after a credit of %s, decode %s, requests %s)",
+		d.letter, worker, exact(t.Cost), exact(t.Prefill), exact(t.Credit), exact(t.Decode), exact(t.Request))
 }

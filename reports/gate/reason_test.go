@@ -39,7 +39,7 @@ func TestDiverge(t *testing.T) {
 	} {
 		a, b := recordFor(0), recordFor(0)
 		c.change(b)
-		d := diverge(7, a, b)
+		d := diverge("w", 7, a, b)
 		switch {
 		case d == nil && c.at == 0:
 		case d == nil || d.Decision != c.at || !strings.Contains(d.Why, c.why):
@@ -53,7 +53,7 @@ func TestFirstCost(t *testing.T) {
 	a, b := recordFor(0), recordFor(0)
 	b.Costs[2].Decode++
 	b.Workers[3] = 0
-	d := diverge(0, a, b)
+	d := diverge("w", 0, a, b)
 	if d == nil || d.Decision != 4 || d.FirstCost != 2 || !strings.Contains(d.text(), "Costs differ from decision 2 (request 1) on.") {
 		t.Errorf("%+v, expected costs to differ from decision 2", d)
 	}
@@ -64,7 +64,7 @@ func TestMoved(t *testing.T) {
 	a, b := recordFor(0), recordFor(0)
 	b.Workers[1], b.Workers[3] = 0, 0
 	b.TTFT = []float32{10, 26, 36, 60}
-	m := moved(0, a, b)
+	m := moved("w", 0, a, b)
 	if m.Total != 4 || len(m.Requests) != 2 || m.Requests[0].Row != 1 || m.Requests[1].Row != 3 ||
 		m.MovedBefore != 30 || m.MovedAfter != 43 || m.OtherBefore != 20 || m.OtherAfter != 23 {
 		t.Errorf("%+v, expected requests 1 and 3 with 30 -> 43 ms and 20 -> 23 ms for the others", m)
@@ -93,7 +93,7 @@ func TestDivergeAgainstModel(t *testing.T) {
 			}
 		}
 		got := 0
-		if d := diverge(0, a, b); d != nil {
+		if d := diverge("w", 0, a, b); d != nil {
 			got = d.Decision
 		}
 		if got != want {
@@ -120,7 +120,7 @@ func TestCollectorKeepsWhatIsWritten(t *testing.T) {
 	c.Decided(0, 0, []router.Terms{full, full})
 	want := &Record{Rows: []int32{0}, Workers: []int32{0}, Overlaps: []float64{0}, Fleet: c.fleet, Costs: c.costs}
 	err := unpackRecords(packRecords([]Outcome{{Name: "a", Runs: []Run{{Record: want}}}}), func(_ string, _ uint64, got *Record) {
-		if d := diverge(0, want, got); d != nil || !equalCosts(want.Table(0), got.Table(0)) {
+		if d := diverge("w", 0, want, got); d != nil || !equalCosts(want.Table(0), got.Table(0)) {
 			t.Errorf("%+v read back as %+v", want.Costs, got.Costs)
 		}
 	})

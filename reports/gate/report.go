@@ -52,7 +52,7 @@ type State uint8
 // The states of metrics and bounds.
 const (
 	Within   State = iota // no worse than the tolerance allows
-	Unshown               // beyond the tolerance, but the interval over seeds includes no change
+	Unshown               // beyond the tolerance, but the interval over seeds includes 0
 	Better                // better beyond the tolerance
 	Worse                 // worse beyond the tolerance
 	Shown                 // not judged
@@ -108,6 +108,8 @@ type Divergence struct {
 	FirstCost    int
 	FirstCostRow int32
 	Why          string // in a sentence
+
+	letter string // that workers' names begin with
 }
 
 // Moved says which requests went to another worker.
@@ -118,6 +120,8 @@ type Moved struct {
 	// Means of TTFT in ms, over the requests that moved and over the others, NaN
 	// where they are not known.
 	MovedBefore, MovedAfter, OtherBefore, OtherAfter float64
+
+	letter string // that workers' names begin with
 }
 
 // MovedRequest is a request that went to another worker.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"routesim/reports"
+	"routesim/reports/format"
 	"routesim/reports/sweepdata"
 	"routesim/sim/router"
 )
@@ -16,8 +17,9 @@ import (
 // Saved is a side of a comparison of results that were kept: a scenario per run
 // or per point of a sweep.
 type Saved struct {
-	Name     string // what to call the side
-	Version  string // of the program that made it
+	Name     string   // what to call the side
+	Version  string   // of the program that made it
+	Axes     []string // settings that a sweep varied, nil for a run
 	Outcomes []Outcome
 }
 
@@ -30,13 +32,21 @@ func savedMetrics() []string {
 }
 
 // JudgeSaved compares two sides by their outcomes of equal names, with the
-// default tolerance.
+// default tolerance. Points that only one of two sweeps has are left out.
 func JudgeSaved(a, b *Saved) *Report {
+	options := Options{Before: a.Name, After: b.Name}
+	if !slices.Equal(slices.Sorted(slices.Values(a.Axes)), slices.Sorted(slices.Values(b.Axes))) {
+		return unlikeSides(a, b, fmt.Sprintf("%s varies %s and %s varies %s; points are compared that have the same values of the same settings.",
+			a.Name, varied(a.Axes), b.Name, varied(b.Axes)))
+	}
 	p := suiteParser{metrics: sweepdata.Metrics()}
 	s, base := &Suite{}, &Baseline{Version: a.Version, Outcomes: a.Outcomes}
 	var now []Outcome
 	for i := range b.Outcomes {
 		o := &b.Outcomes[i]
+		if !a.has(o.Name) {
+			continue
+		}
 		sc := Scenario{Name: o.Name}
 		for j := range o.Runs {
 			sc.Seeds = append(sc.Seeds, o.Runs[j].Seed)
@@ -57,7 +67,60 @@ func JudgeSaved(a, b *Saved) *Report {
 	for i := range p.metrics {
 		base.Definitions = append(base.Definitions, Value{p.metrics[i].Name, definition(&p.metrics[i])})
 	}
-	return Judge(s, base, now, b.Version, Options{Before: a.Name, After: b.Name})
+	if len(now) == 0 {
+		return unlikeSides(a, b, fmt.Sprintf("no point of %s has the values of a point of %s.", b.Name, a.Name))
+	}
+	options.Partial = true
+	r := Judge(s, base, now, b.Version, options)
+	if text := alike(r.Scenarios); text != "" {
+		return unlikeSides(a, b, text)
+	}
+	for _, side := range [2][2]*Saved{{a, b}, {b, a}} {
+		left := 0
+		for i := range side[0].Outcomes {
+			if !side[1].has(side[0].Outcomes[i].Name) {
+				left++
+			}
+		}
+		if left > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf("Left out: %s of %s that %s does not have.", format.Plural(int64(left), "point"), side[0].Name, side[1].Name))
+		}
+	}
+	return r
+}
+
+// unlikeSides is the report on two sides that have nothing in common to compare.
+func unlikeSides(a, b *Saved, why string) *Report {
+	r := Missing(&Suite{}, "There is nothing to compare: "+why, b.Version, Options{})
+	r.Before, r.After, r.VersionBefore = a.Name, b.Name, a.Version
+	return r
+}
+
+// has reports whether the side has an outcome of a name.
+func (s *Saved) has(name string) bool {
+	return slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return o.Name == name })
+}
+
+// varied names the settings of a sweep.
+func varied(axes []string) string {
+	if len(axes) == 0 {
+		return "nothing"
+	}
+	return strings.Join(axes, ", ")
+}
+
+// alike is what keeps each of several scenarios from being compared, "" where
+// that is not the same for all.
+func alike(list []Result) string {
+	for i := range list {
+		if list[i].Verdict != Invalid || !slices.Equal(list[i].Problems, list[0].Problems) {
+			return ""
+		}
+	}
+	if len(list) < 2 {
+		return ""
+	}
+	return strings.Join(list[0].Problems, " ")
 }
 
 // Requests are the columns of a saved table of requests, by row. Absent values
@@ -76,7 +139,7 @@ func OutcomeOf(s *reports.Summary, q *Requests) (Outcome, error) {
 	}
 	o := Outcome{
 		Name: "run", Trace: Trace{Name: d.Trace.Name, Requests: int64(d.Trace.Rows), Digest: d.Trace.Digest},
-		Load: d.Loop + " loop", Settings: settingsOf(config),
+		Load: d.Loop + " loop", Settings: settingsOf(config), Semantics: d.Semantics, Unchecked: d.Unchecked,
 	}
 	var load, sla []string
 	for _, v := range o.Settings {
@@ -194,7 +257,7 @@ func outcomeOfPoint(s *sweepdata.Sweep, i int) (Outcome, error) {
 	p := &s.Points[i]
 	o := Outcome{
 		Name: pointName(s, i), Trace: Trace{Name: s.Trace.Name, Requests: int64(s.Trace.Rows), Digest: s.Trace.Digest},
-		Load: "as the settings say", Settings: settingsOf(s.Base),
+		Load: "as the settings say", Settings: settingsOf(s.Base), Semantics: s.Semantics, Unchecked: s.Unchecked,
 	}
 	for _, b := range []struct {
 		name string
@@ -215,7 +278,7 @@ func outcomeOfPoint(s *sweepdata.Sweep, i int) (Outcome, error) {
 		r := &p.Runs[k]
 		run := Run{
 			Seed: r.Seed, Decisions: r.DecisionDigest, Times: r.TimeDigest, Values: r.Metrics,
-			Counts: Counts{Requests: o.Trace.Requests, Completed: count(r, "completed"), Rejected: count(r, "rejected"), Unfinished: count(r, "unfinished")},
+			Counts: Counts{Requests: o.Trace.Requests, Completed: count(r, "completed"), Rejected: count(r, "rejected"), Lost: count(r, "lost"), Cancelled: count(r, "cancelled"), Unfinished: count(r, "unfinished")},
 		}
 		if k == 0 && s.Load != nil {
 			l, err := s.Load(i, r.Seed)

@@ -44,6 +44,8 @@ type Scenario struct {
 type Setting struct {
 	Name, Text string
 	Line       int
+	// Inherited marks one that the suite gives to all scenarios.
+	Inherited bool
 }
 
 // Check is a metric that is compared with the baseline.
@@ -189,6 +191,9 @@ func (p *suiteParser) scenario(n *node) (Scenario, error) {
 	s := p.common
 	s.Line = n.line
 	s.Settings, s.Bounds = slices.Clone(s.Settings), slices.Clone(s.Bounds)
+	for i := range s.Settings {
+		s.Settings[i].Inherited = true
+	}
 	members, err := n.members("a scenario: a mapping with name and trace")
 	if err != nil {
 		return s, err
@@ -304,7 +309,7 @@ func readSettings(s *Scenario, n *node) error {
 			at = len(s.Settings)
 			s.Settings = append(s.Settings, Setting{})
 		}
-		s.Settings[at] = Setting{name, text, m.line}
+		s.Settings[at] = Setting{Name: name, Text: text, Line: m.line}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ scenarios:
 	if s.Baseline != "base.yaml" || one.Line != 12 || one.Rows != 100 || !slices.Equal(one.Seeds, []uint64{3, 7}) || !slices.Equal(two.Seeds, []uint64{0, 1}) {
 		t.Errorf("%+v", s)
 	}
-	if want := []Setting{{"workers", "2", 16}, {"router-temperature", "0.5", 3}, {"profile", "none", 17}}; !reflect.DeepEqual(one.Settings, want) {
+	if want := []Setting{{"workers", "2", 16, false}, {"router-temperature", "0.5", 3, true}, {"profile", "none", 17, false}}; !reflect.DeepEqual(one.Settings, want) {
 		t.Errorf("settings %+v, expected %+v", one.Settings, want)
 	}
 	if len(two.Settings) != 2 || two.Settings[0].Text != "4" {

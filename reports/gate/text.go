@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -126,6 +127,9 @@ func (r *Row) allowed() string {
 	if r.Direction == Info {
 		return format.Missing
 	}
+	if t := r.Tolerance; t.Relative && r.Unit == "%" && r.Before != 0 {
+		return format.Sig(t.Value*math.Abs(r.Before)) + " pp" // as the change is written
+	}
 	return r.Tolerance.Text(r.Unit)
 }
 
@@ -144,7 +148,7 @@ func (p *textPage) reasons(r *Report, s *Result) {
 	if m := s.Moved; m != nil {
 		p.wrapped("  ", m.text())
 		for i := range m.Requests[:min(len(m.Requests), mostMoved)] {
-			p.line("    request " + m.Requests[i].text())
+			p.line("    request " + m.Requests[i].text(m.letter))
 		}
 		if more := len(m.Requests) - mostMoved; more > 0 {
 			p.line(fmt.Sprintf("    and %s more", format.Count(int64(more))))

@@ -30,9 +30,8 @@ func CheckComplete(outcomes []Outcome) error {
 		}
 		for j := range o.Runs {
 			if c := &o.Runs[j].Counts; !c.Complete() {
-				return fmt.Errorf("scenario %s, seed %d: found %s of %s completed (%s rejected, %s unfinished, %s lost), expected all; a baseline of incomplete runs would hide losses",
-					o.Name, o.Runs[j].Seed, format.Count(c.Completed), format.Plural(c.Requests, "request"),
-					format.Count(c.Rejected), format.Count(c.Unfinished), format.Count(c.Lost()))
+				return fmt.Errorf("scenario %s, seed %d: found %s of %s completed (%s), expected all; a baseline of incomplete runs would hide losses",
+					o.Name, o.Runs[j].Seed, format.Count(c.Completed), format.Plural(c.Requests, "request"), c.short())
 			}
 		}
 	}

@@ -34,8 +34,9 @@ func (r *Row) interval() string {
 	return r.amount(r.Lo) + " to " + r.amount(r.Hi)
 }
 
+// amount writes a difference of the metric. Shares in percent differ by points.
 func (r *Row) amount(d float64) string {
-	if r.Tolerance.Relative && r.Before != 0 {
+	if r.Tolerance.Relative && r.Before != 0 && r.Unit != "%" {
 		return signed(d/math.Abs(r.Before)*100, 2) + " %"
 	}
 	text := format.Sig(d)
@@ -110,7 +111,7 @@ func (d *Divergence) text() string {
 	}
 	text := fmt.Sprintf("First different decision: request %d (decision %d, seed %d)", row, d.Decision, d.Seed)
 	if d.WorkerBefore >= 0 && d.WorkerAfter >= 0 && d.RowBefore == d.RowAfter {
-		text += fmt.Sprintf(", w%d before, w%d now", d.WorkerBefore, d.WorkerAfter)
+		text += fmt.Sprintf(", %[1]s%[2]d before, %[1]s%[3]d now", d.letter, d.WorkerBefore, d.WorkerAfter)
 	}
 	text += ". " + d.Why
 	if d.FirstCost > 0 {
@@ -132,8 +133,8 @@ func (m *Moved) text() string {
 }
 
 // text names a request that moved.
-func (q *MovedRequest) text() string {
-	text := fmt.Sprintf("%d w%d -> w%d", q.Row, q.WorkerBefore, q.WorkerAfter)
+func (q *MovedRequest) text(letter string) string {
+	text := fmt.Sprintf("%[1]d %[2]s%[3]d -> %[2]s%[4]d", q.Row, letter, q.WorkerBefore, q.WorkerAfter)
 	if !math.IsNaN(q.TTFTBefore) && !math.IsNaN(q.TTFTAfter) {
 		text += fmt.Sprintf(" (TTFT %s -> %s)", format.Duration(q.TTFTBefore), format.Duration(q.TTFTAfter))
 	}
@@ -149,7 +150,7 @@ func (d *Divergence) cells() [][]string {
 	n := max(len(d.CostsBefore), len(d.CostsAfter))
 	var out [][]string
 	for w := range n {
-		row := []string{fmt.Sprintf("w%d", w)}
+		row := []string{fmt.Sprintf("%s%d", d.letter, w)}
 		for _, side := range []struct {
 			costs  int
 			chosen int32

@@ -33,7 +33,7 @@ func reportOf(t *testing.T) *Report {
 	l.now[0].Settings = []Value{{"workers", "2"}, {"router-temperature", "0.5"}}
 	shift(&l.now[0], "p90_ttft_ms", 12)
 	shift(&l.now[0], "reuse_share", 3)
-	l.now[1].Runs[1].Counts = Counts{4, 2, 1, 0}
+	l.now[1].Runs[1].Counts = Counts{Requests: 4, Completed: 2, Rejected: 1}
 	l.now[2].Trace.Digest = "d|2<x>"
 	return l.judge(Options{})
 }

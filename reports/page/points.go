@@ -185,7 +185,7 @@ type panelRow struct {
 func (m *model) panelMetrics() []int {
 	names := []string{
 		"p50_ttft_ms", "p90_ttft_ms", "p99_ttft_ms", "p50_itl_ms", "p90_itl_ms", "p90_tpot_ms", "p90_e2e_ms", "goodput_share",
-		"output_rate_tps", "reuse_share", "imbalance_busy", "queue_wait_mean_ms", "preemptions", "completed", "rejected", "unfinished",
+		"output_rate_tps", "reuse_share", "imbalance_busy", "queue_wait_mean_ms", "preemptions", "completed", "rejected", "lost", "cancelled", "unfinished",
 	}
 	out := []int{}
 	for _, n := range names {

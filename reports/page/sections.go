@@ -214,7 +214,7 @@ func (m *model) goodput() figure {
 		return f
 	}
 	f.Title = "Goodput against " + m.axes[a].Title
-	f.Note = "Share of all requests within " + m.slaText() + "; rejected and unfinished ones count as missed."
+	f.Note = "Share of all requests within " + m.slaText() + "; those that did not complete count as missed."
 	s := &lineSpec{id: "goodput", w: 553, h: 372, x: &m.axes[a], title: "goodput (% of requests)", fixed: true, target: math.NaN()}
 	seen := map[string]bool{}
 	for _, l := range []struct {

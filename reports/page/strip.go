@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"routesim/reports/verdict"
 )
@@ -169,18 +170,24 @@ func (m *model) outcomes() (heads []string, rows []outcomeRow) {
 		label string
 		of    func(*verdict.Outcome) float64
 		kind  kind
+		rare  bool // not listed where it is 0 everywhere
 	}{
-		{"completed, of " + number(float64(m.s.Trace.Rows), count), func(o *verdict.Outcome) float64 { return o.Completed }, count},
-		{"rejected", func(o *verdict.Outcome) float64 { return o.Rejected }, count},
-		{"unfinished", func(o *verdict.Outcome) float64 { return o.Unfinished }, count},
-		{"preemptions", func(o *verdict.Outcome) float64 { return o.Preempted }, count},
-		{"output tokens/s", func(o *verdict.Outcome) float64 { return o.OutputRate }, significant},
+		{"completed, of " + number(float64(m.s.Trace.Rows), count), func(o *verdict.Outcome) float64 { return o.Completed }, count, false},
+		{"rejected", func(o *verdict.Outcome) float64 { return o.Rejected }, count, false},
+		{"lost with crashed workers", func(o *verdict.Outcome) float64 { return o.Lost }, count, true},
+		{"cancelled", func(o *verdict.Outcome) float64 { return o.Cancelled }, count, true},
+		{"unfinished", func(o *verdict.Outcome) float64 { return o.Unfinished }, count, false},
+		{"preemptions", func(o *verdict.Outcome) float64 { return o.Preempted }, count, false},
+		{"output tokens/s", func(o *verdict.Outcome) float64 { return o.OutputRate }, significant, false},
 	}
 	for i := range m.v.Outcome {
 		heads = append(heads, m.v.Outcome[i].Name)
 	}
 	for _, k := range pick {
 		row := outcomeRow{Label: k.label}
+		if k.rare && !slices.ContainsFunc(m.v.Outcome, func(o verdict.Outcome) bool { return k.of(&o) > 0 }) {
+			continue
+		}
 		for i := range m.v.Outcome {
 			row.Cells = append(row.Cells, number(k.of(&m.v.Outcome[i]), k.kind))
 		}

@@ -23,7 +23,7 @@ import (
 
 // Schema is the version of the files of a sweep; a change of what they hold, or
 // of what a key covers, raises it.
-const Schema = 1
+const Schema = 2
 
 // config is sweep.yaml.
 type config struct {
@@ -43,6 +43,8 @@ type config struct {
 	Settings  yaml.MapSlice `yaml:"settings"`
 	Profiles  []any         `yaml:"profiles,omitempty"`
 	Notes     []string      `yaml:"notes,omitempty"`
+	Semantics string        `yaml:"router_semantics,omitempty"`
+	Unchecked string        `yaml:"not_checked,omitempty"`
 }
 
 type configTrace struct {
@@ -147,7 +149,7 @@ func onePoint(text []byte) []byte {
 func (s *Sweep) writeConfig(w io.Writer) error {
 	c := config{
 		Schema: Schema, Version: s.Version, Command: s.Command, Objective: s.Objective, Design: s.Design,
-		Seeds: s.Seeds, Notes: s.Notes, SLA: configSLA{configNumber(s.SLA.TTFT), configNumber(s.SLA.ITL), configNumber(s.SLA.E2E), configNumber(s.SLA.Target)},
+		Seeds: s.Seeds, Notes: s.Notes, Semantics: s.Semantics, Unchecked: s.Unchecked, SLA: configSLA{configNumber(s.SLA.TTFT), configNumber(s.SLA.ITL), configNumber(s.SLA.E2E), configNumber(s.SLA.Target)},
 		Trace: configTrace{s.TracePaths, s.Trace.Name, s.Trace.Format, s.Trace.Rows, s.Trace.Skipped, s.Trace.BlockSize, s.Trace.Digest},
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Base)) {
@@ -276,7 +278,7 @@ func ParseConfig(file string, text []byte) (s *Sweep, err error) {
 		return nil, err
 	}
 	s = &Sweep{
-		Version: c.Version, Command: c.Command, Objective: c.Objective, Design: c.Design, Seeds: c.Seeds, Notes: c.Notes,
+		Version: c.Version, Command: c.Command, Objective: c.Objective, Design: c.Design, Seeds: c.Seeds, Notes: c.Notes, Semantics: c.Semantics, Unchecked: c.Unchecked,
 		SLA: SLA{float64(c.SLA.TTFT), float64(c.SLA.ITL), float64(c.SLA.E2E), float64(c.SLA.Target)}, TracePaths: c.Trace.Paths, Base: map[string]any{}, Default: -1, Reference: -1,
 		Trace: reports.TraceFacts{Name: c.Trace.Name, Format: c.Trace.Format, Rows: c.Trace.Rows, Skipped: c.Trace.Skipped, BlockSize: c.Trace.BlockSize, Digest: c.Trace.Digest},
 	}

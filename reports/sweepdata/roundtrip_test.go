@@ -246,7 +246,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"no sweep.yaml", func(dir string) error { return os.Remove(filepath.Join(dir, ConfigFile)) }, "found no sweep.yaml"},
 		{"no points", func(dir string) error { return os.Remove(filepath.Join(dir, pointsCSV)) }, "points.csv"},
 		{"no requests", func(dir string) error { return os.Remove(filepath.Join(dir, requestsFile)) }, "requests.parquet"},
-		{"schema", replace(ConfigFile, "schema: 1", "schema: 2"), "sweep.yaml: schema: found 2"},
+		{"schema", replace(ConfigFile, "schema: 2", "schema: 1"), "sweep.yaml: schema: found 1"},
 		{"objective", replace(ConfigFile, "goodput_share", "goodness"), `sweep.yaml: objective: found "goodness"`},
 		{"unknown key", replace(ConfigFile, "version:", "vresion:"), "sweep.yaml:3: expected valid YAML"},
 		{"axis twice", replace(ConfigFile, "name: workers", "name: load-aware"), "sweep.yaml: axes[2].name"},
@@ -315,7 +315,7 @@ func FuzzParseConfig(f *testing.F) {
 		}
 		f.Add(b.Bytes())
 	}
-	f.Add([]byte("schema: 1\nseeds: [1]\nobjective: p90_ttft_ms\naxes: []\n"))
+	f.Add([]byte("schema: 2\nseeds: [1]\nobjective: p90_ttft_ms\naxes: []\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := ParseConfig("sweep.yaml", text)
 		if err != nil {
@@ -380,13 +380,13 @@ func FuzzReadPoints(f *testing.F) {
 func TestParseConfigErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"schema: x\n":                                       "sweep.yaml:1: found a text, expected a whole number",
-		"schema: 1\nseeds: {a: 1}\n":                        "sweep.yaml:2: expected valid YAML as a sweep writes it: mapping was used where sequence is expected",
-		"schema: 1\nseeds: [a]\n":                           "sweep.yaml:2: found a text, expected a whole number of at least 0",
-		"schema: 1\ntrace: 7\n":                             "sweep.yaml:2: expected valid YAML as a sweep writes it: int was used where mapping is expected",
-		"schema: 1\ntrace:\n  rows: 99999999999999999999\n": "sweep.yaml:3: found",
-		"schema: 1\nmore: 1\n":                              `sweep.yaml:2: expected valid YAML as a sweep writes it: unknown field "more"`,
-		"schema: 1\nnotes: " + strings.Repeat("[", 100_000): "sweep.yaml:2: found YAML nested deeper than 64 levels, expected fewer",
-		"schema: 1\nnotes: &a [x]\nprofiles: [*a, *a]\n":    "sweep.yaml:3: found an alias",
+		"schema: 2\nseeds: {a: 1}\n":                        "sweep.yaml:2: expected valid YAML as a sweep writes it: mapping was used where sequence is expected",
+		"schema: 2\nseeds: [a]\n":                           "sweep.yaml:2: found a text, expected a whole number of at least 0",
+		"schema: 2\ntrace: 7\n":                             "sweep.yaml:2: expected valid YAML as a sweep writes it: int was used where mapping is expected",
+		"schema: 2\ntrace:\n  rows: 99999999999999999999\n": "sweep.yaml:3: found",
+		"schema: 2\nmore: 1\n":                              `sweep.yaml:2: expected valid YAML as a sweep writes it: unknown field "more"`,
+		"schema: 2\nnotes: " + strings.Repeat("[", 100_000): "sweep.yaml:2: found YAML nested deeper than 64 levels, expected fewer",
+		"schema: 2\nnotes: &a [x]\nprofiles: [*a, *a]\n":    "sweep.yaml:3: found an alias",
 	} {
 		_, err := ParseConfig("sweep.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

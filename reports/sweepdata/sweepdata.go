@@ -23,6 +23,9 @@ type Sweep struct {
 	Default   int      // the point that changes nothing; -1 where it was not run
 	Reference int      // round robin with all else as in the default point; -1 where it was not run
 	Notes     []string // sentences to show with the results
+	// Semantics says that routers are live ones, why and at how many points;
+	// Unchecked names what of them is not checked against Dynamo. "" for nothing.
+	Semantics, Unchecked string
 	// TracePaths are the trace's files as given on the command line.
 	TracePaths []string
 	// Design is "grid", "lhs:N" or "points".

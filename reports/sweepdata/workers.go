@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"routesim/reports"
 	"routesim/sim"
 	"routesim/sim/engine"
 	"routesim/workloads"
@@ -24,13 +25,16 @@ type WorkerSeries struct {
 // Label names an entry of Workers: w0, w1, ... or, where there are two pools, p0,
 // p1, ... for prefill and d0, d1, ... for decode.
 func (s *WorkerSeries) Label(i int) string {
+	pool := sim.DecodePool
 	switch {
 	case s.Prefill == 0:
-		return "w" + strconv.Itoa(i)
+		pool = sim.Aggregated
 	case i < s.Prefill:
-		return "p" + strconv.Itoa(i)
+		pool = sim.PrefillPool
+	default:
+		i -= s.Prefill
 	}
-	return "d" + strconv.Itoa(i-s.Prefill)
+	return reports.Letter(pool) + strconv.Itoa(i)
 }
 
 // Strip is one rank of a worker over time, a value per bucket.

@@ -41,6 +41,7 @@ const (
 	duration kind = iota // ms
 	rate                 // with three digits
 	whole                // exact
+	rare                 // exact; a row only where a run has any
 	portion              // share of 1, compared in percentage points
 	ratio                // two decimals
 )
@@ -52,6 +53,8 @@ func figures() []figure {
 	return []figure{
 		{"requests completed", func(s *reports.Summary) float64 { return float64(s.Completed) }, higher, whole, nil},
 		{"requests rejected", func(s *reports.Summary) float64 { return float64(s.Routesim.Rejected) }, lower, whole, nil},
+		{"requests lost", func(s *reports.Summary) float64 { return float64(s.Routesim.Lost) }, lower, rare, nil},
+		{"requests cancelled", func(s *reports.Summary) float64 { return float64(s.Routesim.Cancelled) }, lower, rare, nil},
 		{"requests unfinished", func(s *reports.Summary) float64 { return float64(s.Routesim.Unfinished) }, lower, whole, nil},
 		{},
 		{"TTFT mean", func(s *reports.Summary) float64 { return s.TTFT.Mean }, lower, duration, ttft},
@@ -126,7 +129,7 @@ func Compare(w io.Writer, base, other Named, o Options) error {
 			continue
 		}
 		x, y := f.value(a), f.value(b)
-		if math.IsNaN(x) && math.IsNaN(y) {
+		if math.IsNaN(x) && math.IsNaN(y) || f.kind == rare && x == 0 && y == 0 {
 			continue
 		}
 		if gap {
@@ -147,7 +150,9 @@ func Compare(w io.Writer, base, other Named, o Options) error {
 	if !slices.Equal(a.Routesim.Timing, b.Routesim.Timing) {
 		p.models(&b.Routesim)
 	}
-	p.warn(base, other)
+	p.each("", "note", notes, base, other)
+	p.each("", "note", unchecked, base, other)
+	p.each(yellow, "warning", warnings, base, other)
 	if o.Next != "" {
 		p.line("")
 		p.entry("next", p.printable(o.Next))
@@ -156,36 +161,40 @@ func Compare(w io.Writer, base, other Named, o Options) error {
 	return err
 }
 
-// warn lists the warnings of both runs, each text once.
-func (p *page) warn(runs ...Named) {
-	seen := map[string]bool{}
-	for _, run := range runs {
-		for _, w := range run.Summary.Routesim.Warnings {
-			text := w.Text
-			if seen[text] {
-				continue
-			}
-			seen[text] = true
-			if !shared(w.Text, runs) {
-				text = run.Name + ": " + text
-			}
-			p.styledEntry(yellow, "warning", p.printable(text))
-		}
+// notes are the sentences to show with a run.
+func notes(d *reports.Details) []string { return d.Notes }
+
+// unchecked says what of a run's routers is not checked against Dynamo.
+func unchecked(d *reports.Details) []string {
+	if d.Unchecked == "" {
+		return nil
 	}
+	return []string{d.Unchecked}
 }
 
-// shared reports whether every run has the warning.
-func shared(text string, runs []Named) bool {
-	for _, run := range runs {
-		found := false
-		for _, w := range run.Summary.Routesim.Warnings {
-			found = found || w.Text == text
+// warnings are the sentences that a run's reader should know first.
+func warnings(d *reports.Details) (texts []string) {
+	for _, w := range d.Warnings {
+		texts = append(texts, w.Text)
+	}
+	return texts
+}
+
+// each lists sentences of both runs, each once, and with the name of its run
+// where it is not true of both.
+func (p *page) each(style, label string, of func(*reports.Details) []string, a, b Named) {
+	first, second := of(&a.Summary.Routesim), of(&b.Summary.Routesim)
+	for _, text := range first {
+		if !slices.Contains(second, text) {
+			text = a.Name + ": " + text
 		}
-		if !found {
-			return false
+		p.styledEntry(style, label, p.printable(text))
+	}
+	for _, text := range second {
+		if !slices.Contains(first, text) {
+			p.styledEntry(style, label, p.printable(b.Name+": "+text))
 		}
 	}
-	return true
 }
 
 // clip cuts a name to its column.
@@ -201,7 +210,7 @@ func (f *figure) texts(x, y float64, u unit) (name, a, b string) {
 	switch f.kind {
 	case duration:
 		return f.name + " " + u.name, format.Sig(x / u.ms), format.Sig(y / u.ms)
-	case whole:
+	case whole, rare:
 		return f.name, format.Fixed(x, 0), format.Fixed(y, 0)
 	case portion:
 		return f.name, format.Percent(x), format.Percent(y)

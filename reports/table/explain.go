@@ -157,7 +157,7 @@ func howGood(d *explain.Decision) string {
 	}
 	switch {
 	case d.RegretBlocks > 0:
-		parts = append(parts, fmt.Sprintf("another worker held %s more of the prompt", format.Plural(int64(d.RegretBlocks), "block")))
+		parts = append(parts, fmt.Sprintf("%s held %s more of the prompt", holder(d), format.Plural(int64(d.RegretBlocks), "block")))
 	case d.Stage != explain.Decode:
 		parts = append(parts, "no worker held more of the prompt")
 	}
@@ -174,19 +174,38 @@ func sooner(d *explain.Decision) []string {
 	if d.Stage == explain.Decode {
 		what, of = "finished it", func(c *explain.Candidate) reports.Number { return c.E2E }
 	}
-	best, own := math.Inf(1), float64(of(&d.Candidates[d.Worker]))
+	best, name, own := math.Inf(1), "", float64(of(&d.Candidates[d.Worker]))
 	for i := range d.Candidates {
-		if t := float64(of(&d.Candidates[i])); t < best {
-			best = t
+		c := &d.Candidates[i]
+		if t := float64(of(c)); t < best {
+			best, name = t, c.Name
 		}
 	}
 	switch {
 	case math.IsNaN(own) || math.IsInf(best, 1):
 		return nil
 	case best < own:
-		return []string{fmt.Sprintf("another would have %s %s ms earlier", what, format.Fixed(own-best, 2))}
+		return []string{fmt.Sprintf("%s would have %s %s ms earlier", name, what, format.Fixed(own-best, 2))}
 	}
 	return []string{fmt.Sprintf("none would have %s earlier", what)}
+}
+
+// holder names the worker that held the most of the prompt, the first of several.
+func holder(d *explain.Decision) string {
+	name, most, own := "", int32(-1), int32(0)
+	for i := range d.Candidates {
+		c := &d.Candidates[i]
+		if c.Held != nil && *c.Held > most {
+			name, most = c.Name, *c.Held
+		}
+		if c.Held != nil && c.Chosen {
+			own = *c.Held
+		}
+	}
+	if most-own < d.RegretBlocks {
+		return "a worker that could not be chosen"
+	}
+	return name
 }
 
 // marked points out the chosen worker.

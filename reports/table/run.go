@@ -102,6 +102,9 @@ func (p *page) latencies(s *reports.Summary) {
 func (p *page) counts(s *reports.Summary) {
 	d := &s.Routesim
 	counts := []string{"completed " + format.Count(s.Completed), "rejected " + format.Count(d.Rejected)}
+	if d.Lost > 0 {
+		counts = append(counts, "lost "+format.Count(d.Lost))
+	}
 	if d.Cancelled > 0 {
 		counts = append(counts, "cancelled "+format.Count(d.Cancelled))
 	}
@@ -231,7 +234,7 @@ const (
 func (p *page) load(d *reports.Details) {
 	if d.PrefillImbalance == nil {
 		if d.Workers >= 2 {
-			p.evenness("load", "busiest worker", "w", &d.Imbalance)
+			p.evenness("load", "busiest worker", d.Letter(), &d.Imbalance)
 		}
 		return
 	}
@@ -272,11 +275,14 @@ func (p *page) bar(letter string, worker int, share, most reports.Number) string
 func (p *page) remarks(s *reports.Summary) {
 	d := &s.Routesim
 	p.models(d)
-	for _, w := range d.Warnings {
-		p.styledEntry(yellow, "warning", p.printable(w.Text))
-	}
 	for _, n := range d.Notes {
 		p.entry("note", p.printable(n))
+	}
+	if d.Unchecked != "" {
+		p.entry("note", p.printable(d.Unchecked))
+	}
+	for _, w := range d.Warnings { // last, where a terminal leaves them in sight
+		p.styledEntry(yellow, "warning", p.printable(w.Text))
 	}
 	if p.o.Next != "" {
 		p.line("")

@@ -16,11 +16,12 @@ import (
 // SweepOptions say what the terminal can show and where the files are.
 type SweepOptions struct {
 	Options
-	Width  int    // columns, 0 for 80; never more than 80 are used
-	Points string // path of the table of all points, "" for none
-	Report string // path of the report, "" for none
-	Plots  string // path of the plots and what they are, "" for none
-	Folder string // of the results, for commands to paste; "" for a word that stands for it
+	Width  int      // columns, 0 for 80; never more than 80 are used
+	Points string   // path of the table of all points, "" for none
+	Report string   // path of the report, "" for none
+	Plots  string   // path of the plots and what they are, "" for none
+	Folder string   // of the results, for commands to paste; "" for a word that stands for it
+	Said   []string // notes that the reader has seen already
 }
 
 const (
@@ -56,7 +57,7 @@ func Sweep(w io.Writer, s *sweepdata.Sweep, v *judgement.Verdict, o SweepOptions
 		p.line("")
 		p.rows(o.Points)
 	}
-	p.remarks()
+	p.remarks(o.Said)
 	p.steps(&o)
 	_, err := io.WriteString(w, p.String())
 	return err
@@ -153,11 +154,14 @@ func (p *sweepPage) brief() string {
 	return text + ", " + format.Count(int64(d.Agree)) + "/" + format.Count(int64(d.N)) + " seeds"
 }
 
-// remarks are the notices, without those that the table speaks of.
-func (p *sweepPage) remarks() {
+// remarks are the notices, without those that were said already.
+func (p *sweepPage) remarks(said []string) {
 	p.gap = true
 	for _, n := range p.v.Notices {
-		label := map[string]string{"less-work": "less work", "other-load": "load", "short-trace": "trace"}[n.Code]
+		if n.Code == "note" && slices.Contains(said, n.Fact) {
+			continue
+		}
+		label := map[string]string{"less-work": "less work", "other-load": "load", "short-trace": "trace", "semantics": "router"}[n.Code]
 		if label == "" {
 			label = n.Code
 		}

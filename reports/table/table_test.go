@@ -110,6 +110,9 @@ func TestPages(t *testing.T) {
 		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || strings.Contains(text, "%!") {
 			t.Errorf("%s: not a number:\n%s", name, text)
 		}
+		if bad := regexp.MustCompile(`\b[0-9.]+(ms|s)\b`).FindString(text); bad != "" && !strings.Contains(bad, "m") {
+			t.Errorf("%s: %q lacks the blank before its unit", name, bad)
+		}
 		path := "testdata/" + name
 		if os.Getenv("UPDATE") != "" {
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -138,6 +138,9 @@ func (j *judge) loadText(l *Load) string {
 			parts = append(parts, fmt.Sprintf("best with %s (%s against the defaults at this load)", q.Knobs, d.Text(j.metrics[j.v.Objective].Unit)))
 		}
 	}
+	if len(parts) == 0 {
+		return text + "no run that can be compared."
+	}
 	return text + strings.Join(parts, ", ") + "."
 }
 

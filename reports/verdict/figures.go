@@ -69,8 +69,8 @@ func (j *judge) outcomes() (rows []Outcome) {
 		mean := j.v.Points[row.point].Mean
 		at := func(name string) float64 { return mean[j.d.byName[name]] }
 		rows = append(rows, Outcome{
-			Point: row.point, Name: row.name, Completed: at("completed"), Rejected: at("rejected"), Unfinished: at("unfinished"),
-			Preempted: at("preemptions"), OutputRate: at("output_rate_tps"),
+			Point: row.point, Name: row.name, Completed: at("completed"), Rejected: at("rejected"), Lost: at("lost"), Cancelled: at("cancelled"),
+			Unfinished: at("unfinished"), Preempted: at("preemptions"), OutputRate: at("output_rate_tps"),
 		})
 	}
 	return rows

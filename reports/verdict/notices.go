@@ -38,6 +38,12 @@ func (j *judge) notices() (list []Notice) {
 	if j.blocks.why != "" {
 		add("short-trace", capitalFirst(j.blocks.why)+".", "There are no intervals over traffic.", nil)
 	}
+	if text := j.s.Semantics; text != "" {
+		add("semantics", "Router semantics: "+text+".", "", nil)
+	}
+	if text := j.s.Unchecked; text != "" {
+		add("unchecked", text, "", nil)
+	}
 	for _, n := range j.s.Notes {
 		add("note", n, "", nil)
 	}

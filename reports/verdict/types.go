@@ -180,10 +180,10 @@ type Delta struct {
 
 // Outcome counts what became of the requests at one point, means over seeds.
 type Outcome struct {
-	Point                                      int
-	Name                                       string // default, chosen, round robin
-	Completed, Rejected, Unfinished, Preempted float64
-	OutputRate                                 float64 // tok/s
+	Point                                                       int
+	Name                                                        string // default, chosen, round robin
+	Completed, Rejected, Lost, Cancelled, Unfinished, Preempted float64
+	OutputRate                                                  float64 // tok/s
 }
 
 // Quarters says in how many quarters of the trace, by arrivals, the chosen point
@@ -223,7 +223,7 @@ type Load struct {
 
 // Notice is something to know before reading on.
 type Notice struct {
-	Code        string // saturated, inert, failed, incomplete, edge, beyond, extrapolated, note
+	Code        string // saturated, inert, failed, incomplete, edge, beyond, semantics, unchecked, note
 	Fact        string
 	Consequence string
 	Points      []int // concerned, nil for all
