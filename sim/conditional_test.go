@@ -393,6 +393,39 @@ func TestArrivedGoBeforeLocalPrompts(t *testing.T) {
 	}
 }
 
+// TestBegunPromptsGoOn: a retracted request that is in the middle of being computed
+// anew on a decode worker holds pages, so that it does not wait for a reservation
+// which may need them.
+func TestBegunPromptsGoOn(t *testing.T) {
+	p := engine.DefaultsOf(engine.SGLang)
+	p.Role, p.BlockSize, p.NumGPUBlocks, p.EnablePrefixCaching = engine.Decode, 4, 12, false
+	p.SGLang.ChunkedPrefillSize, p.SGLang.ClipMaxNewTokens = 8, 1
+	w := engine.NewWorker(p, engine.Options{Timing: weighing{}, Plain: true, PromptBlocks: 1 << 20})
+	seqs := make([]engine.Seq, 3)
+	for i, prompt := range []int32{8, 8, 48} {
+		seqs[i].Reset(int32(i), prompt, 24)
+		for k := range uint32(18) {
+			seqs[i].Blocks = append(seqs[i].Blocks, 100*uint32(i)+k)
+		}
+	}
+	w.Enqueue(&seqs[0], 0, true)
+	w.Enqueue(&seqs[1], 0, true)
+	expected, reserved := false, false
+	for now := 0.0; w.HasWork() && !reserved; now++ {
+		if _, err := w.Start(now); err != nil {
+			t.Fatal(err)
+		}
+		if seqs[0].Admissions == 2 && !expected {
+			w.Expect(&seqs[2])
+			expected = true
+		}
+		reserved = w.Reserve(now) != nil
+	}
+	if preempted := w.Stats(0).Preemptions; preempted == 0 || !expected || !reserved || seqs[0].Generated != 24 {
+		t.Errorf("%d preempted, expected a reservation: %v, got it: %v after %d tokens", preempted, expected, reserved, seqs[0].Generated)
+	}
+}
+
 // TestDecodeRouterKnowsTheTruth: once all events of the decode workers have
 // arrived, their router believes of each prompt exactly what each worker holds:
 // prompts that were handed over, computed there, and evicted.
