@@ -57,7 +57,12 @@ func openInput(path string, stdin io.Reader) (*input, *Problem) {
 		}
 		in.close = append(in.close, f.Close)
 		raw = f
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		info, err := f.Stat()
+		switch {
+		case err == nil && info.IsDir():
+			in.Close()
+			return nil, &Problem{File: path, Found: "a directory", Want: "a readable trace file"}
+		case err == nil && info.Mode().IsRegular():
 			in.size = info.Size()
 		}
 	}

@@ -117,7 +117,7 @@ func TestFileProblems(t *testing.T) {
 		want  string
 	}{
 		{[]string{missing}, Options{}, missing + ": found no such file, expected a readable trace file"},
-		{[]string{dir}, Options{}, dir + ": found is a directory, expected a readable trace file"},
+		{[]string{dir}, Options{}, dir + ": found a directory, expected a readable trace file"},
 		{[]string{"-"}, Options{}, "-: found no standard input, expected the name of a trace file"},
 		{nil, Options{}, "trace: found no file, expected the name of a trace file, or - for standard input"},
 		{[]string{"-", "-"}, Options{Stdin: strings.NewReader(goodEvent)}, "-: found the same file twice, expected each file of a trace once"},

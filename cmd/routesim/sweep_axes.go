@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"routesim/cmd/routesim/internal/manifest"
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/sim/sweep"
 )
@@ -112,7 +113,7 @@ func (o *sweepOptions) pointsFile() (*sweep.Design, error) {
 	}
 	f, err := os.Open(o.points)
 	if err != nil {
-		return nil, fmt.Errorf("--points: %w", err)
+		return nil, manifest.Unreadable("--points", o.points, err, "a CSV file")
 	}
 	defer f.Close()
 	return sweep.ReadTable(o.points, f, func(name string) (*sweep.Setting, error) { return sweepable(o.table, name) })

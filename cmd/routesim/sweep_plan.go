@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"routesim/cmd/routesim/internal/manifest"
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
 	"routesim/reports/sweepdata"
@@ -115,7 +116,7 @@ func (o *sweepOptions) readFrom(p *sweepPlan) (*savedSweep, error) {
 	}
 	text, err := os.ReadFile(o.from)
 	if err != nil {
-		return nil, fmt.Errorf("--from: %w", err)
+		return nil, manifest.Unreadable("--from", o.from, err, "a sweep.yaml")
 	}
 	saved, err := sweepdata.ParseConfig(o.from, text)
 	if err != nil {

@@ -3,6 +3,7 @@
 package yamltext
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/goccy/go-yaml/lexer"
@@ -18,6 +19,13 @@ const (
 	MaxKeys  = 1024    // of one mapping
 )
 
+// A text that begins with a byte order mark is refused in these words.
+const (
+	ByteOrderMark = "\ufeff"
+	FoundMark     = "a byte order mark"
+	WantNoMark    = "UTF-8 without one (save the file without it)"
+)
+
 // Fault says why a text is refused.
 type Fault struct {
 	Line        int // from 1, 0 for the whole text
@@ -29,6 +37,9 @@ type Fault struct {
 func Check(text []byte) (fault *Fault) {
 	if len(text) > MaxBytes {
 		return &Fault{0, fmt.Sprintf("%d bytes of YAML", len(text)), fmt.Sprintf("at most %d", MaxBytes)}
+	}
+	if bytes.HasPrefix(text, []byte(ByteOrderMark)) {
+		return &Fault{1, FoundMark, WantNoMark}
 	}
 	defer func() {
 		if p := recover(); p != nil { // the scanner panics on some malformed texts

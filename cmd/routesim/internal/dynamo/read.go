@@ -22,7 +22,7 @@ func Read(table *settings.Table, path, name string) (*settings.Deployment, error
 	objects, err := manifest.Load(path)
 	var p *workloads.Problem
 	if err != nil && !errors.As(err, &p) {
-		return nil, fmt.Errorf("--from-dynamo: %w", err)
+		return nil, manifest.Unreadable("--from-dynamo", path, err, "a YAML file of Kubernetes manifests, or a folder of them")
 	}
 	if err != nil {
 		return nil, err

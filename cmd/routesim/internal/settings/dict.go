@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"routesim/cmd/routesim/internal/manifest"
+	"routesim/models/yamltext"
 	"routesim/workloads"
 )
 
@@ -34,7 +37,7 @@ func (t *Table) dictionary(flag, arg string) ([]Given, error) {
 			return nil, fmt.Errorf("--%s: found %s, expected a JSON object or the path of a JSON file", flag, show(arg))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--%s: %w (expected a JSON object or the path of a JSON file)", flag, err)
+			return nil, manifest.Unreadable("--"+flag, arg, err, "a JSON object or the path of a JSON file")
 		}
 		file = arg
 	}
@@ -44,6 +47,9 @@ func (t *Table) dictionary(flag, arg string) ([]Given, error) {
 func (t *Table) dictOf(flag, file string, text []byte) ([]Given, error) {
 	r := &dictReader{table: t, flag: flag, file: file, text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 	r.dec.UseNumber()
+	if bytes.HasPrefix(text, []byte(yamltext.ByteOrderMark)) {
+		return nil, r.problem("", yamltext.FoundMark, yamltext.WantNoMark)
+	}
 	if tok, err := r.dec.Token(); err != nil || tok != json.Delim('{') {
 		return nil, r.syntax(err, "a JSON object")
 	}
@@ -108,7 +114,10 @@ func (r *dictReader) problem(path, found, want string) error {
 
 func (r *dictReader) syntax(err error, want string) error {
 	found := "something else"
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
+		found = "nothing"
+	case err != nil:
 		found = err.Error()
 	}
 	return r.problem("", found, want)
@@ -264,7 +273,7 @@ func (r *dictReader) timing(path string, raw json.RawMessage) (string, error) {
 func compact(raw json.RawMessage) string {
 	text := strings.Join(strings.Fields(string(raw)), " ")
 	if len(text) > maxShown {
-		text = text[:maxShown] + "..."
+		text = cut(text, maxShown) + "..."
 	}
 	return text
 }

@@ -45,13 +45,19 @@ func TestEventsConfig(t *testing.T) {
 
 // TestRanksAreBounded counts the ranks of all workers, whoever says how many.
 func TestRanksAreBounded(t *testing.T) {
-	for _, args := range [][]string{
-		{"--workers=65535", "--data-parallel-size=65535"},
-		{"--workers=2", "--data-parallel-size=32768"},
-		{"--workers=40000,20000@data_parallel_size=2"},
-		{"--prefill-workers=40000", "--decode-workers=40000"},
+	for _, c := range []struct {
+		blames string
+		args   []string
+	}{
+		{"data-parallel-size", []string{"--workers=65535", "--data-parallel-size=65535"}},
+		{"data-parallel-size", []string{"--workers=2", "--data-parallel-size=32768"}},
+		{"data-parallel-size", []string{"--workers=40000,20000@data_parallel_size=2"}},
+		{"data-parallel-size", []string{"--prefill-workers=2", `--prefill-engine-args={"dp_size": 40000}`}},
+		{"prefill-workers", []string{"--prefill-workers=65535"}},
+		{"decode-workers", []string{"--prefill-workers=40000", "--decode-workers=40000"}},
 	} {
-		_, err := resolveWith(t, Input{}, args...)
+		_, err := resolveWith(t, Input{}, c.args...)
+		wantPart(t, err, c.blames+": found ")
 		wantPart(t, err, "ranks of all workers together, expected at most 65535")
 	}
 	mustResolve(t, Input{}, "--workers=3", "--data-parallel-size=21845")

@@ -256,12 +256,31 @@ func (r *resolution) anyOwnProfile() bool {
 // checkRanks bounds the targets of the router: each rank of each worker is one,
 // with a scheduler and a KV pool of its own.
 func (r *Run) checkRanks() error {
-	ranks := int64(0)
-	for _, g := range r.allGroups() {
-		ranks += int64(g.Count) * int64(r.with(&g).Engine.DPSize)
+	ranks, workers := int64(0), int64(0)
+	name := "workers"
+	for _, pool := range []struct {
+		name   string
+		groups []WorkerGroup
+		args   []Given
+	}{{"workers", r.Workers, nil}, {"prefill-workers", r.PrefillWorkers, r.prefillArgs}, {"decode-workers", r.DecodeWorkers, r.decodeArgs}} {
+		if (pool.name == "workers") == r.Disaggregated() {
+			continue
+		}
+		own, n := r.under(pool.args), workers
+		for i := range pool.groups {
+			g := &pool.groups[i]
+			workers += int64(g.Count)
+			ranks += int64(g.Count) * int64(own.with(g).Engine.DPSize)
+		}
+		if workers-n > 1 {
+			name = pool.name
+		}
+	}
+	if ranks > workers {
+		name = "data-parallel-size"
 	}
 	if ranks > maxWorkers {
-		return fmt.Errorf("data-parallel-size: found %d ranks of all workers together, expected at most %d (give fewer workers or ranks)", ranks, maxWorkers)
+		return fmt.Errorf("%s: found %d ranks of all workers together, expected at most %d (give fewer workers or ranks)", name, ranks, maxWorkers)
 	}
 	return nil
 }

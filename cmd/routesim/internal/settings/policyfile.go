@@ -41,10 +41,10 @@ var policyStages = []string{"aggregated", "prefill", "decode", "encode"}
 
 var identifier = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// selected returns the policy of a stage, nil for the default one: the
-// override's, else the one that the file selects.
-func (f *policyFile) selected(stage, override string) (*policy.Policy, error) {
-	name, where := override, "worker-selection-policy"
+// selected returns the policy of a stage, nil for the default one: that of the
+// override, which a setting gave, else the one that the file selects.
+func (f *policyFile) selected(stage, setting, override string) (*policy.Policy, error) {
+	name, where := override, setting
 	if name == "" {
 		name, where = f.stages[stage], fmt.Sprintf("%s:%d: worker_selection.%s", f.name, f.lines[stage], stage)
 	}
@@ -347,7 +347,7 @@ func (f *policyFile) readSelection(m *mapping, e *entry) error {
 				return err
 			}
 			f.lines[stage] = e.line
-			if _, err := f.selected(stage, ""); err != nil {
+			if _, err := f.selected(stage, "", ""); err != nil {
 				return err
 			}
 		}

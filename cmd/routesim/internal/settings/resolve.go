@@ -88,12 +88,23 @@ const maxShown = 120
 // and cut where it is long.
 func show(text string) string {
 	if len(text) > maxShown {
-		text = text[:maxShown] + "..."
+		text = cut(text, maxShown) + "..."
 	}
 	if text == "" || strings.ContainsAny(text, " \t\n,:") {
 		return strconv.Quote(text)
 	}
 	return plainText(text)
+}
+
+// cut returns the beginning of a text, at most n bytes of whole characters.
+func cut(text string, n int) string {
+	if n >= len(text) {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
 // plainText quotes a text that would not stay on one line of a terminal.

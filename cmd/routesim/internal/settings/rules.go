@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"routesim/cmd/routesim/internal/manifest"
 	"routesim/sim/router"
 )
 
@@ -50,7 +51,7 @@ func (r *resolution) checkTrackingKey() error {
 	}
 	info, err := os.Stat(run.TrackingKeyFile)
 	if err != nil {
-		return fmt.Errorf("router-tracking-key-file: %w", err)
+		return manifest.Unreadable("router-tracking-key-file", run.TrackingKeyFile, err, "a file of 32 raw bytes")
 	}
 	if info.IsDir() {
 		return fmt.Errorf("router-tracking-key-file: found the directory %s, expected a file of 32 raw bytes", run.TrackingKeyFile)

@@ -80,11 +80,12 @@ func (r *resolution) selectPolicy(mayLive bool) error {
 		{"prefill", "router-prefill-policy", r.apart(), &l.PrefillPolicy},
 		{"decode", "router-decode-policy", r.apart(), &l.DecodePolicy},
 	} {
-		override := r.text("worker-selection-policy")
+		setting := "worker-selection-policy"
 		if stage.setting != "" && r.text(stage.setting) != "" {
-			override = r.text(stage.setting)
+			setting = stage.setting
 		}
-		chosen, err := r.file.selected(stage.name, override)
+		override := r.text(setting)
+		chosen, err := r.file.selected(stage.name, setting, override)
 		if err != nil {
 			return err
 		}

@@ -35,11 +35,8 @@ func readMapping(file, what string) (*mapping, error) {
 	if errors.As(err, &p) {
 		return nil, err
 	}
-	if err != nil && what != "" {
-		err = fmt.Errorf("%s: %w", what, err)
-	}
 	if err != nil {
-		return nil, err
+		return nil, manifest.Unreadable(what, file, err, "a readable YAML file")
 	}
 	return parseMapping(name, text)
 }
@@ -99,9 +96,9 @@ func (m *mapping) fill(body ast.Node) error {
 }
 
 func short(n ast.Node) string {
-	text, _, cut := strings.Cut(strings.TrimSpace(n.String()), "\n")
-	if cut || len(text) > 40 {
-		text = text[:min(len(text), 40)] + "..."
+	text, _, more := strings.Cut(strings.TrimSpace(n.String()), "\n")
+	if more || len(text) > 40 {
+		text = cut(text, 40) + "..."
 	}
 	return show(text)
 }
