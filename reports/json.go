@@ -93,6 +93,9 @@ func (s *Summary) oracle() object {
 		{"decode_gpus_per_worker", Number(s.GPUsPerWorker)},
 		{"gpu_hours", Number(s.GPUHours)},
 	}
+	if s.Disk != nil {
+		o = append(o, member{"g3_offload", s.Disk})
+	}
 	if g := s.Goodput; g != nil {
 		o = append(o, object{
 			{"goodput_completed_requests", g.Completed},
@@ -136,8 +139,9 @@ func (s *Summary) oracle() object {
 	return o
 }
 
-// Values returns the figures that Dynamo's replay reports, by its names: int64,
-// float64 (NaN where there is none), string or nil.
+// Values returns the figures that Dynamo's replay reports, by its names, those
+// inside others by their paths: int64, float64 (NaN where there is none), string
+// or nil.
 func (s *Summary) Values() map[string]any {
 	out := map[string]any{}
 	for _, m := range s.oracle() {
@@ -146,6 +150,8 @@ func (s *Summary) Values() map[string]any {
 			out[m.key] = float64(v)
 		case int:
 			out[m.key] = int64(v)
+		case *DiskFigures:
+			v.values(out)
 		default:
 			out[m.key] = v
 		}

@@ -35,6 +35,9 @@ func ReadSummary(text []byte) (*Summary, error) {
 	s.TTFT, s.TTST, s.TPOT = r.stats("ttft_ms"), r.stats("ttst_ms"), r.stats("tpot_ms")
 	s.ITL, s.E2E, s.UserRate = r.stats("itl_ms"), r.stats("e2e_latency_ms"), r.stats("output_token_throughput_per_user")
 	s.TTFT.N, s.TPOT.N, s.E2E.N = r.whole("num_ttft_samples"), r.whole("num_tpot_samples"), r.whole("num_e2e_latency_samples")
+	if _, ok := members["g3_offload"]; ok {
+		r.read("g3_offload", &s.Disk)
+	}
 	if _, ok := members["goodput_completed_requests"]; ok {
 		s.Goodput = &Goodput{
 			Bounds: sim.SLA{}, Completed: r.whole("goodput_completed_requests"),

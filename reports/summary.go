@@ -38,7 +38,8 @@ type Summary struct {
 	E2E              metrics.Stats // ms, one value per request
 	UserRate         metrics.Stats // tokens/s, one value per token gap above 0
 
-	Goodput *Goodput // nil without an SLA
+	Goodput *Goodput     // nil without an SLA
+	Disk    *DiskFigures // nil without disk tiers
 
 	Routesim Details
 }
@@ -68,6 +69,7 @@ func Summarize(t *workloads.Trace, c *sim.Config, r *sim.Result) *Summary {
 	s.addRequests(c, r)
 	s.addRates()
 	s.addGPUs(c)
+	s.Disk = diskTier(c, r)
 	s.Routesim = details(t, c, r, s)
 	return s
 }

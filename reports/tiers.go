@@ -10,7 +10,8 @@ import (
 // TierFigures tell what a tier below the workers' devices did for a run.
 type TierFigures struct {
 	// Served is the share of the prompt tokens of the completed requests that came
-	// from the tier at first admission; the waterfall's delivered share has it too.
+	// from the tier at first admission, from a disk behind it too; the waterfall's
+	// delivered share has it as well.
 	Served        Number `json:"served_share"`
 	Loads         int64  `json:"loads"`
 	LoadedBlocks  int64  `json:"loaded_blocks"`
@@ -42,4 +43,59 @@ func hostTier(c *sim.Config, r *sim.Result, s *Summary) *TierFigures {
 		Loads:  t.Loads, LoadedBlocks: t.LoadedBlocks, Stores: t.Stores, StoredBlocks: t.StoredBlocks,
 		SkippedBlocks: t.SkippedBlocks, Evictions: t.Evictions, Bytes: Number(t.Bytes), WaitMS: Number(t.WaitMS),
 	}
+}
+
+// DiskFigures tell what the disk tiers behind the host tiers did for a run, by
+// the names of Dynamo's replay.
+type DiskFigures struct {
+	Probes   int64       `json:"lookup_probes"` // of single blocks that the host did not have
+	Hits     int64       `json:"lookup_hits"`
+	Pending  int64       `json:"lookup_pending"` // for blocks that were being written
+	Read     DiskTraffic `json:"read"`
+	Write    DiskTraffic `json:"write"`
+	Evicted  int64       `json:"evictions"`                // blocks
+	Foreign  int64       `json:"cross_worker_read_blocks"` // read by another worker than the one that wrote them
+	Resident int64       `json:"resident_blocks"`          // at the end
+	Coming   int64       `json:"pending_blocks"`           // still being written at the end
+	Bypassed int64       `json:"bypassed_restores"`        // prompts whose blocks drove each other out of the host for ever
+}
+
+// DiskTraffic is what went to the disks, or came from there.
+type DiskTraffic struct {
+	Begun  int64  `json:"submitted_jobs"`
+	Ended  int64  `json:"completed_jobs"`
+	Bytes  Number `json:"completed_bytes"`
+	TimeMS Number `json:"transfer_ms"` // of each, added up
+}
+
+// diskTier sums up the disk tiers, nil where there are none.
+func diskTier(c *sim.Config, r *sim.Result) *DiskFigures {
+	if !slices.ContainsFunc(c.Fleet, func(g sim.Group) bool { return g.Engine.Disk.Blocks > 0 }) {
+		return nil
+	}
+	var t engine.DiskStats
+	for w := range r.Workers {
+		t.Add(r.Workers[w].Disk)
+	}
+	traffic := func(d engine.DiskTraffic) DiskTraffic {
+		return DiskTraffic{d.Begun, d.Ended, Number(d.Bytes), Number(d.TimeMS)}
+	}
+	return &DiskFigures{
+		Probes: t.Probes, Hits: t.Hits, Pending: t.Pending, Read: traffic(t.Read), Write: traffic(t.Write),
+		Evicted: t.Evictions, Foreign: t.ForeignBlocks, Bypassed: t.Bypassed,
+		Resident: r.Disk.Resident, Coming: r.Disk.Coming,
+	}
+}
+
+// values adds the figures to those of a summary, each with its path as its name.
+func (d *DiskFigures) values(out map[string]any) {
+	const path = "g3_offload."
+	out[path+"lookup_probes"], out[path+"lookup_hits"], out[path+"lookup_pending"] = d.Probes, d.Hits, d.Pending
+	for name, t := range map[string]DiskTraffic{"read.": d.Read, "write.": d.Write} {
+		out[path+name+"submitted_jobs"], out[path+name+"completed_jobs"] = t.Begun, t.Ended
+		out[path+name+"completed_bytes"], out[path+name+"transfer_ms"] = float64(t.Bytes), float64(t.TimeMS)
+		out[path+name+"cancelled_jobs"] = int64(0) // nothing cancels them
+	}
+	out[path+"evictions"], out[path+"cross_worker_read_blocks"] = d.Evicted, d.Foreign
+	out[path+"resident_blocks"], out[path+"pending_blocks"], out[path+"bypassed_restores"] = d.Resident, d.Coming, d.Bypassed
 }

@@ -190,6 +190,9 @@ func (c *Config) Validate() error {
 	if err := c.validateDisagg(); err != nil {
 		return err
 	}
+	if err := c.checkDisks(); err != nil {
+		return err
+	}
 	if err := c.Router.Validate(); err != nil {
 		return err
 	}

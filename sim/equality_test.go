@@ -43,6 +43,7 @@ func fixedParts(r *Result) (b []byte) {
 	put([]int64{r.LostBatches, r.LostBookings, int64(r.RestartedMS)})
 	put(r.Cancelled)
 	put(r.Crashed)
+	put(r.Disk)
 	put(r.Herding)
 	put(r.Prefill)
 	put(r.Handoffs)
@@ -69,7 +70,7 @@ func TestFixedPartsHoldEveryField(t *testing.T) {
 		"Requests", "Routed", "Finished", "Workers", "DurationMS", "EndMS", "WorkerSeconds",
 		"CommittedPrefillTokens", "Released", "Gaps", "GroupGaps", "QueuePeak", "TokenDigest", "Stopped",
 		"OverLength", "TokenTimes", "AdmissionLog", "Prefill", "Handoffs", "PrefillWorkerSeconds", "Counters",
-		"LostBatches", "LostBookings", "RestartedMS", "Cancelled", "Crashed", "Herding",
+		"LostBatches", "LostBookings", "RestartedMS", "Cancelled", "Crashed", "Herding", "Disk",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Result]()) {
 		if !slices.Contains(known, f.Name) {

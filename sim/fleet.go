@@ -17,6 +17,7 @@ type fleet struct {
 	workers []*engine.Worker // by rank
 	ends    []float64        // by rank: when its passes end, +Inf while idle
 	ready   []uint64         // by rank, a bit: idle with work to do
+	blocked []uint64         // likewise: and it can do none before a transfer ends
 	begun   int              // ranks below this one have started their passes of this instant
 	stuck   error            // of the first worker that could not go on
 	patient bool             // one that lacks blocks may be able to later
@@ -36,7 +37,7 @@ func (f *fleet) add(ranks ...*engine.Worker) {
 		f.ranks = append(f.ranks, rankOf{f.size, first, int32(len(ranks))})
 	}
 	f.size++
-	f.ready = make([]uint64, (len(f.workers)+63)/64)
+	f.ready, f.blocked = make([]uint64, (len(f.workers)+63)/64), make([]uint64, (len(f.workers)+63)/64)
 }
 
 // added drops what only workers of several ranks need.
@@ -51,6 +52,15 @@ func (f *fleet) idle(w int) bool { return math.IsInf(f.ends[w], 1) }
 
 // wake notes that an idle rank has work.
 func (f *fleet) wake(w int) { f.ready[w>>6] |= 1 << (w & 63) }
+
+// retry makes the workers ready again that could do nothing when they were asked
+// last.
+func (f *fleet) retry() {
+	for i, word := range f.blocked {
+		f.ready[i] |= word
+		f.blocked[i] = 0
+	}
+}
 
 // nextEnd returns the earliest end of a pass.
 func (f *fleet) nextEnd() float64 {
@@ -84,14 +94,16 @@ func (f *fleet) together(w int) (first, n int) {
 // cannot go on is left out; the run fails at its end if nobody stops it before.
 // ended is called for a pass that has no length.
 func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, err error) error) (started bool) {
+	f.retry()
 	for w := f.nextReady(); w >= 0; w = f.nextReady() {
-		if !f.hasWork(w) {
+		if !f.idle(w) || !f.hasWork(w) {
 			f.ready[w>>6] &^= 1 << (w & 63) // what it had to do was taken back
 			continue
 		}
 		f.begun = max(f.begun, w+1)
 		end, err := f.startOn(w, now)
 		if err == engine.ErrWaits {
+			f.blocked[w>>6] |= 1 << (w & 63)
 			continue
 		}
 		if err == nil && !(end <= endOfTime) {
@@ -104,6 +116,7 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 			continue
 		}
 		started = true
+		f.retry()
 		if end == now {
 			ended(w)
 		}

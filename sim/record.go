@@ -87,6 +87,9 @@ func (s *simulation) finish() *Result {
 	res := s.res
 	s.tokens.close()
 	res.EndMS = s.now
+	if s.disks != nil {
+		res.Disk = s.disks.Content()
+	}
 	for _, g := range s.stages {
 		for _, r := range g.fronts {
 			res.Counters.Add(&r.Counters)
@@ -128,7 +131,7 @@ func (s *simulation) sumUp(out []Worker, g *stage, pool Pool) {
 			OutputTokens: st.OutputTokens, PrefillTokens: st.PrefillTokens,
 			BusyMS: st.BusyMS, Passes: st.Passes, OutOfRange: st.OutOfRange,
 			PeakBlocks: st.PeakBlocks, PeakRunning: st.PeakRunning, PeakWaiting: st.PeakWaiting,
-			Evictions: st.Evictions, Preemptions: st.Preemptions, Host: st.Host,
+			Evictions: st.Evictions, Preemptions: st.Preemptions, Host: st.Host, Disk: st.Disk,
 		}
 		if s.now > 0 {
 			out[i].MeanBlocks = st.BlockMS / s.now

@@ -136,13 +136,15 @@ type Worker struct {
 	Preemptions   int64
 	OutOfRange    int64 // passes outside the timing model's range
 	Host          engine.TierStats
+	Disk          engine.DiskStats
 }
 
 // Result is everything a run produced.
 type Result struct {
-	Requests []Request // by trace row
-	Routed   []int32   // rows in routing order
-	Finished []int32   // rows in the order they ended
+	Requests []Request          // by trace row
+	Routed   []int32            // rows in routing order
+	Finished []int32            // rows in the order they ended
+	Disk     engine.DiskContent // of all disks at the end
 	Workers  []Worker
 	Prefill  []Worker  // of the prefill pool in disaggregated serving, in which Workers decode
 	Handoffs []Handoff // by trace row, only in disaggregated serving

@@ -29,12 +29,13 @@ type simulation struct {
 	stage            // the workers that generate, and their routers
 	stages  []*stage // all: with pools the prefill one comes first
 
-	offloads  bool         // workers move KV to lower tiers and back
-	nextFront int          // where the next request arrives
-	timed     bool         // routers have timers
-	restart   float64      // ms, when the routers restart, +Inf = never
-	faults    []faultEvent // to come, by time
-	leaving   bool         // clients may leave
+	offloads  bool          // workers move KV to lower tiers and back
+	disks     *engine.Disks // of the workers, nil where nobody has tiers
+	nextFront int           // where the next request arrives
+	timed     bool          // routers have timers
+	restart   float64       // ms, when the routers restart, +Inf = never
+	faults    []faultEvent  // to come, by time
+	leaving   bool          // clients may leave
 	hangups   heap.Heap[hangup, *hangup]
 	failed    error // of a router; ends the run
 
@@ -108,6 +109,9 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	if err := s.checkCancels(); err != nil {
 		return nil, err
 	}
+	if s.offloads {
+		s.disks = engine.NewDisks(c.Ranks(), p.hash)
+	}
 	if c.RestartAtMS != nil {
 		s.restart = *c.RestartAtMS
 	}
@@ -131,7 +135,7 @@ func (s *simulation) newWorker(g *Group, index int, sampler func(int, engine.Pas
 	return engine.NewWorker(g.Engine, engine.Options{
 		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
 		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || sampler != nil, KeepAdmissions: c.KeepAdmissions,
-		Hash:    p.hash,
+		Hash: p.hash, Disks: s.disks,
 		Observe: observer(sampler, index), Index: index,
 	})
 }
@@ -194,14 +198,19 @@ func (s *simulation) instant() {
 	}
 	for again := true; again; {
 		again = s.offloads && s.transferred()
+		ended := false
 		for w, e := range s.ends {
 			if e == s.now {
 				first, n := s.together(w)
 				s.delivered = max(s.delivered, first+n-1)
 				s.passEnded(w)
-				again = true
+				ended = true
 			}
 		}
+		if ended && s.offloads {
+			s.transferred()
+		}
+		again = again || ended
 		s.delivered = len(s.workers)
 		for {
 			row, at, ok := s.driver.release(s.now)

@@ -153,8 +153,12 @@ func (s *simulation) replace(g *stage, i int) {
 	x.leaving = x.leaving[:0]
 	g.ends[i] = math.Inf(1)
 	g.ready[i>>6] &^= 1 << (i & 63)
+	if s.disks != nil {
+		s.disks.Leave(i)
+	}
 	w := s.newWorker(&g.groups[x.group], i, g.sampler)
 	w.Events = old.Events.Renew(w.Events)
+	w.PublishDisk(s.now)
 	w.SetPace(s.slowness(g, i))
 	g.workers[i] = w
 	for _, r := range g.fronts {
@@ -176,6 +180,7 @@ func (x *workerTotals) addGone(st engine.Stats, now float64) engine.Stats {
 		st.BusyMS += o.BusyMS
 		st.BlockMS += o.BlockMS
 		st.Host.Add(o.Host)
+		st.Disk.Add(o.Disk)
 		st.PeakBlocks = max(st.PeakBlocks, o.PeakBlocks)
 		st.PeakRunning = max(st.PeakRunning, o.PeakRunning)
 		st.PeakWaiting = max(st.PeakWaiting, o.PeakWaiting)

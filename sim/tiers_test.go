@@ -16,6 +16,7 @@ func drawHost(t *rapid.T, s *scenario) {
 	if first.Backend != engine.VLLM || first.Draft.Tokens > 0 || s.cfg.Disaggregated() || !chance(t, "host tier", 30) {
 		return
 	}
+	defer shareDisk(t, s)
 	rate := oneOf(t, "rate", 0, 1e-5, 1e-4, 1e-3)
 	for i := range s.cfg.Fleet {
 		if e := &s.cfg.Fleet[i].Engine; e.EnablePrefixCaching {
@@ -24,6 +25,37 @@ func drawHost(t *rapid.T, s *scenario) {
 				D2HGBPerSecond: rate, H2DGBPerSecond: oneOf(t, "rate back", 0, 1e-5, 1e-4, 1e-3),
 				LatencyMS: oneOf(t, "latency", 0, 0, 0.5, 30),
 			}
+			drawDisk(t, e)
+		}
+	}
+}
+
+// drawDisk gives a worker with a host tier a disk tier, now and then.
+func drawDisk(t *rapid.T, e *engine.Params) {
+	if e.DPSize > 1 || !chance(t, "disk tier", 50) {
+		return
+	}
+	e.Disk = engine.DiskOffload{
+		Blocks: rapid.Int32Range(1, 300).Draw(t, "disk blocks"), LatencyMS: oneOf(t, "disk latency", 0, 0.1, 20),
+		ReadGBPerSecond: oneOf(t, "read rate", 0, 1e-5, 1e-3), WriteGBPerSecond: oneOf(t, "write rate", 0, 1e-5, 1e-3),
+	}
+}
+
+// shareDisk has all workers with a disk share one, now and then.
+func shareDisk(t *rapid.T, s *scenario) {
+	if !chance(t, "one disk", 50) {
+		return
+	}
+	var one *engine.DiskOffload
+	for i := range s.cfg.Fleet {
+		d := &s.cfg.Fleet[i].Engine.Disk
+		switch {
+		case d.Blocks == 0:
+		case one == nil:
+			one = d
+			d.Shared, d.SharedReadGBPerSecond, d.SharedWriteGBPerSecond = true, oneOf(t, "all read", 0, 1e-5), oneOf(t, "all write", 0, 1e-4)
+		default:
+			*d = *one
 		}
 	}
 }
@@ -37,13 +69,17 @@ func checkHost(t *rapid.T, s *scenario, res *Result) {
 	for i := range s.cfg.Fleet {
 		e := &s.cfg.Fleet[i].Engine
 		for range s.cfg.Fleet[i].Count * s.cfg.Fleet[i].Ranks() {
-			h := &res.Workers[worker].Host
+			h, d := &res.Workers[worker].Host, &res.Workers[worker].Disk
 			worker++
 			loaded += h.LoadedBlocks * int64(e.BlockSize)
 			if bytes := float64(h.LoadedBlocks+h.StoredBlocks) * e.Host.BytesPerToken * float64(e.BlockSize); h.Bytes != bytes {
 				t.Fatalf("worker %d moved %v bytes, expected %v for %+v", worker-1, h.Bytes, bytes, h)
 			}
-			if h.Evictions > h.StoredBlocks || h.StoredBlocks-h.Evictions > int64(e.Host.Blocks) || h.Loads > h.LoadedBlocks || h.Stores > h.StoredBlocks {
+			came := h.StoredBlocks + d.ReadBlocks
+			if d.ReadBlocks > 0 && e.Disk.Blocks == 0 || !e.Disk.Shared && (d.Evictions > d.WrittenBlocks || d.WrittenBlocks-d.Evictions > int64(e.Disk.Blocks) || d.ForeignBlocks > 0) {
+				t.Fatalf("worker %d: %+v on a disk for %d blocks", worker-1, d, e.Disk.Blocks)
+			}
+			if h.Evictions > came || came-h.Evictions > int64(e.Host.Blocks) || h.Loads > h.LoadedBlocks || h.Stores > h.StoredBlocks {
 				t.Fatalf("worker %d: %+v with room for %d blocks", worker-1, h, e.Host.Blocks)
 			}
 		}

@@ -46,6 +46,7 @@ func effects() map[string]effect {
 		"router-prefill-load-scale":                  {nil, []string{"--router-prefill-load-scale=0.1"}, false},
 		"router-kv-overlap-score-weight":             {nil, []string{"--router-kv-overlap-score-weight=5"}, false},
 		"router-host-cache-hit-weight":               {[]string{"--num-gpu-blocks=60", "--num-host-blocks=400", "--kv-cache-bytes-per-token=1000"}, []string{"--router-host-cache-hit-weight=0"}, false},
+		"router-disk-cache-hit-weight":               {with(live, "--num-gpu-blocks=60", "--num-host-blocks=60", "--num-disk-blocks=400", "--kv-cache-bytes-per-token=1000"), []string{"--router-disk-cache-hit-weight=1"}, false},
 		"router-decode-active-request-weight":        {nil, []string{"--router-decode-active-request-weight=30"}, false},
 		"router-temperature":                         {nil, []string{"--router-temperature=1"}, false},
 		"router-track-active-blocks":                 {nil, []string{"--no-router-track-active-blocks"}, false},
@@ -116,11 +117,10 @@ func effects() map[string]effect {
 // help text says about it.
 func withoutEffect() map[string]string {
 	return map[string]string{
-		"router-disk-cache-hit-weight": "Inert: no worker here has a disk tier",
-		"router-tracking-hash":         "Both give the same decisions",
-		"router-tracking-key-file":     "tracking key",
-		"router-tracking-key-id":       "tracking key",
-		"router-block-size":            "Must equal --block-size",
+		"router-tracking-hash":     "Both give the same decisions",
+		"router-tracking-key-file": "tracking key",
+		"router-tracking-key-id":   "tracking key",
+		"router-block-size":        "Must equal --block-size",
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"routesim/sim"
@@ -27,6 +28,7 @@ func unchecked(c *sim.Config) (used []string) {
 		{"busy thresholds", busy},
 		{"device-aware mode", c.Router.Mode == router.DeviceAwareWeighted},
 		{"request classifier", kv && l.Classifier != nil},
+		{"credit for disk tiers", kv && hasDisk(c)},
 		{"event loss", kv && c.EventLoss > 0},
 		{"restart", c.RestartAtMS != nil},
 		{"faults", len(c.Faults) > 0},
@@ -47,4 +49,9 @@ func uncheckedText(used []string) string {
 		return ""
 	}
 	return "Modelled by Dynamo's rules, not checked against it: " + strings.Join(used, ", ") + "."
+}
+
+// hasDisk reports whether some worker has a disk tier.
+func hasDisk(c *sim.Config) bool {
+	return slices.ContainsFunc(c.Fleet, func(g sim.Group) bool { return g.Engine.Disk.Blocks > 0 })
 }

@@ -54,6 +54,11 @@ func Workers() []Column[Worker] {
 		decimals("host_bytes", "bytes", "What they moved.", func(r *Worker) float64 { return r.w.Host.Bytes }),
 		counts("host_evicted_blocks", "blocks", "KV blocks dropped from the host tier.", func(r *Worker) int64 { return r.w.Host.Evictions }),
 		decimals("host_wait_ms", "ms", "Time that engine steps waited for copies to the host tier.", func(r *Worker) float64 { return r.w.Host.WaitMS }),
+		counts("disk_read_blocks", "blocks", "KV blocks read from the disk tier to the host tier.", func(r *Worker) int64 { return r.w.Disk.ReadBlocks }),
+		counts("disk_foreign_blocks", "blocks", "Those among them that another worker had written.", func(r *Worker) int64 { return r.w.Disk.ForeignBlocks }),
+		counts("disk_written_blocks", "blocks", "KV blocks written to the disk tier.", func(r *Worker) int64 { return r.w.Disk.WrittenBlocks }),
+		counts("disk_transfers", "", "Transfers between host and disk tier, both ways.", func(r *Worker) int64 { return r.w.Disk.Read.Ended + r.w.Disk.Write.Ended }),
+		counts("disk_evicted_blocks", "blocks", "KV blocks dropped from the disk tier to make room for this worker's.", func(r *Worker) int64 { return r.w.Disk.Evictions }),
 		counts("passes_out_of_range", "", "Engine steps outside the range of the timing model.", func(r *Worker) int64 { return r.w.OutOfRange }),
 	}
 }

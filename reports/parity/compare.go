@@ -177,11 +177,13 @@ var wallClock = [...]string{"wall_time_ms", "processed_tokens_per_s", "processed
 
 // summary compares the sums over the run.
 func (c *comparison) summary(mine map[string]any) {
-	for _, name := range slices.Sorted(maps.Keys(c.golden.summary)) {
+	figures := map[string]any{}
+	flatten("", c.golden.summary, figures)
+	for _, name := range slices.Sorted(maps.Keys(figures)) {
 		if slices.Contains(wallClock[:], name) {
 			continue
 		}
-		want := c.golden.summary[name]
+		want := figures[name]
 		got, known := mine[name]
 		if !known {
 			c.report.Kinds["uncompared "+kindSummary+"."+name]++
@@ -191,6 +193,18 @@ func (c *comparison) summary(mine map[string]any) {
 		if !near(want, got) && !c.isNoise(name, want, got) {
 			c.report.Kinds[kindSummary+"."+name]++
 			c.report.note(Difference{Line: -1, Field: kindSummary + "." + name, Expected: show(want), Got: show(got)})
+		}
+	}
+}
+
+// flatten writes the figures of an object to out, those inside others by their
+// paths.
+func flatten(path string, from, out map[string]any) {
+	for name, v := range from {
+		if inner, ok := v.(map[string]any); ok {
+			flatten(path+name+".", inner, out)
+		} else {
+			out[path+name] = v
 		}
 	}
 }

@@ -49,7 +49,6 @@ func readDraft(e *dict, d *engine.Draft) {
 	}
 }
 
-// readTransfer reads how a worker sends KV.
 // readHost reads the host tier. Bytes only count with one.
 func readHost(e *dict, h *engine.HostOffload) {
 	bytes := e.float("kv_cache_bytes_per_token", 0)
@@ -69,6 +68,28 @@ func readHost(e *dict, h *engine.HostOffload) {
 
 const hostScope = "dp_rank_local"
 
+// readDisk reads the disk tier.
+func readDisk(e *dict, d *engine.DiskOffload) {
+	o := newDict("extra_engine_args.engine.g3_offload", e.object("g3_offload"))
+	shared := false
+	switch scope := o.text("scope", "worker_local"); scope {
+	case "worker_local":
+	case "cluster_shared":
+		shared = true
+	default:
+		o.bad("scope", scope, "worker_local or cluster_shared")
+	}
+	if n := o.integer("num_g3_blocks", 0); n > 0 {
+		*d = engine.DiskOffload{
+			Blocks: n, Shared: shared, LatencyMS: o.float("latency_to_first_byte_ms", 0.1),
+			ReadGBPerSecond: o.float("read_bandwidth_gbps", 10), WriteGBPerSecond: o.float("write_bandwidth_gbps", 10),
+			SharedReadGBPerSecond: o.float("shared_read_bandwidth_gbps", 80), SharedWriteGBPerSecond: o.float("shared_write_bandwidth_gbps", 80),
+		}
+	}
+	e.pass(o.done())
+}
+
+// readTransfer reads how a worker sends KV.
 func readTransfer(e *dict) (t sim.Transfer) {
 	t.GBPerSecond = e.float("kv_transfer_bandwidth", 0)
 	t.BytesPerToken = e.float("kv_transfer_bytes_per_token", e.float("kv_bytes_per_token", 0))
@@ -107,6 +128,7 @@ func readEngine(args, tables map[string]any, role string) (sim.Group, string, er
 	readSGLang(e, &p)
 	readDraft(e, &p.Draft)
 	readHost(e, &p.Host)
+	readDisk(e, &p.Disk)
 	o := models.TimingOptions{
 		CapacityTokens:     int64(p.NumGPUBlocks) * int64(p.BlockSize),
 		SpeedupRatio:       e.float("speedup_ratio", 1),
@@ -180,7 +202,6 @@ func refuseEngine(e *dict) {
 	trt := newDict("extra_engine_args.engine.trtllm", e.object("trtllm"))
 	trt.only("capacity_scheduler_policy", "guaranteed_no_evict", "TensorRT-LLM scheduling")
 	e.pass(trt.done())
-	e.only("g3_offload", nil, "disk offload")
 	e.only("state_cache", nil, "recurrent-state caches")
 	e.only("prefix_match_unit", nil, "cache groups")
 	e.only("kv_cache_groups", nil, "cache groups")

@@ -292,7 +292,7 @@ func explainInert(s *Sweep, axis int, t *totals) (why, remedy string) {
 		return fmt.Sprintf("none of %s decisions had a block to credit on a host", format.Count(t.counts["routed"])), "give the workers a host tier (num-host-blocks), or more memory pressure"
 	}
 	if a.Name == "router-disk-cache-hit-weight" {
-		return fmt.Sprintf("none of %s decisions had a block to credit on a disk", format.Count(t.counts["routed"])), "no run can: no worker here has a disk tier"
+		return fmt.Sprintf("none of %s decisions had a block to credit on a disk", format.Count(t.counts["routed"])), "give the workers a disk tier (num-disk-blocks) and the router live semantics: the replay's router hears of no disk"
 	}
 	return unexplained(t), "use other traffic or a higher load"
 }

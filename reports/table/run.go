@@ -165,6 +165,14 @@ func (p *page) routing(s *reports.Summary) {
 			format.Percent(float64(h.Served)), format.Count(h.LoadedBlocks), format.Count(h.Loads), format.Count(h.StoredBlocks), format.Count(h.Stores),
 			format.Count(h.Evictions), format.Sig(float64(h.Bytes)/1e9)))
 	}
+	if k := s.Disk; k != nil {
+		foreign := ""
+		if k.Foreign > 0 {
+			foreign = fmt.Sprintf(", %s of other workers in it", format.Plural(k.Foreign, "block"))
+		}
+		p.entry("disk", fmt.Sprintf("%s GB read to the hosts in %s transfers%s; %s GB written in %s; %s dropped", format.Sig(float64(k.Read.Bytes)/1e9),
+			format.Count(k.Read.Ended), foreign, format.Sig(float64(k.Write.Bytes)/1e9), format.Count(k.Write.Ended), format.Plural(k.Evicted, "block")))
+	}
 	if r := &d.Regret; !math.IsNaN(float64(r.TiedShare)) {
 		text := fmt.Sprintf("%s %% of decisions were ties", format.Percent(float64(r.TiedShare)))
 		if !math.IsNaN(float64(w.Believed)) {

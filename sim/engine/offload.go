@@ -68,24 +68,23 @@ var ErrWaits = errors.New("waits for a transfer")
 // offload is a worker's host tier and what is on its way there and back.
 //
 // A pass that completes blocks has them copied to the host from its end on, one
-// transfer per request. A pass that needs the device memory of a block whose
-// copy is not there yet waits for it, and what it computes in that memory is
-// stored one pass later. A request whose prompt goes on in the host tier where the device's
-// cache ends has those blocks brought back before it is scheduled; meanwhile
-// others overtake it, and those that want the same blocks, or blocks that are not
-// completely stored yet, wait too.
+// transfer per request. A pass that computes in memory which such a copy still
+// reads waits for it, and what it computes there is stored one pass later. A
+// request whose prompt goes on in the host tier where the device's cache ends has
+// those blocks brought back before it is scheduled; meanwhile others overtake it,
+// and those that want the same blocks, or blocks that are not completely stored
+// yet, wait too. They are looked at again when some transfer has ended.
 type offload struct {
-	cache      *hostCache
+	cache      *tierCache
+	disk       *staging // nil without a disk tier
 	blockBytes float64
 	d2h, h2d   link
 	planned    []*store // of the pass under way
 	stores     []*store // under way, in the order of their ends
-	loads      []*load  // under way or waiting for stores, in the order of their ends
-	taker      *Seq     // the request that device memory is being taken for
+	loads      []*load  // likewise
 	overtaken  []*Seq   // that wait, in the order in which they were first overtaken
-	begun      int      // loads that the pass being decided began
-	soiled     []hold   // copies that it makes in memory that it waits for
-	flush      float64  // ms, when the stores of those that it preempted end
+	begun      int      // loads and reads from the disk that the pass being decided began
+	notBefore  float64  // ms, when the stores end that some pass had to wait for
 	waited     float64  // ms, how long the last pass waits
 	stats      TierStats
 }
@@ -102,10 +101,17 @@ type TierStats struct {
 
 // store is a transfer of one request's blocks to the host.
 type store struct {
-	row    int32 // of the request
 	blocks []uint32
-	copies []hold // their device copies that still exist
 	end    float64
+	ended  bool
+}
+
+// reading returns the store if it still reads the device's memory, else nil.
+func (j *store) reading() *store {
+	if j == nil || j.ended {
+		return nil
+	}
+	return j
 }
 
 // load is a transfer of one request's blocks to the device.
@@ -124,46 +130,41 @@ const (
 	arrivedHere // the blocks are there, the request has not been scheduled
 )
 
-func newOffload(p *Params, hash func(uint32) uint64) *offload {
+func newOffload(p *Params, o *Options) *offload {
 	h := &p.Host
 	if h.Blocks == 0 {
 		return nil
 	}
-	return &offload{
-		cache:      newHostCache(h.Blocks, hash),
+	t := &offload{
+		cache:      newTierCache(h.Blocks, o.Hash),
 		blockBytes: float64(h.BytesPerToken * float64(p.BlockSize)),
 		d2h:        link{gbPerSecond: h.D2HGBPerSecond, latencyMS: h.LatencyMS},
 		h2d:        link{gbPerSecond: h.H2DGBPerSecond, latencyMS: h.LatencyMS},
 	}
+	if p.Disk.Blocks > 0 {
+		t.disk = newStaging(p, o)
+	}
+	return t
 }
 
-// beginPass forgets what the pass before was decided by.
-func (o *offload) beginPass() { o.begun, o.flush = 0, 0 }
-
-// beganLoads reports whether the pass being decided began loads.
+// beganLoads reports whether the pass being decided began to bring blocks back.
 func (w *Worker) beganLoads() bool { return w.offload != nil && w.offload.begun > 0 }
 
-// transfers submits the loads of the pass that has been decided and plans its
-// stores. It returns when the pass can begin to compute.
+// transfers plans the stores of the pass that has been decided. It returns when
+// the pass can begin to compute.
 func (w *Worker) transfers(now float64) (start float64) {
 	o := w.offload
-	start = now
-	for _, l := range o.loads[len(o.loads)-o.begun:] {
-		l.end = o.h2d.submit(max(now, l.seq.waits), float64(float64(len(l.blocks))*o.blockBytes))
-	}
-	start = max(start, o.flush)
-	o.soiled = o.soiled[:0]
-	for _, s := range w.running {
-		if s.pass == w.passNo && s.waits > now {
-			start = max(start, s.waits)
-			o.soiled = append(o.soiled, s.copiesOf(s.Blocks[min(s.fresh, s.sealed):s.sealed])...)
-		}
-	}
 	for _, s := range w.running {
 		if s.pass == w.passNo {
 			w.planStore(s)
 		}
 	}
+	if w.scheduled > 0 {
+		for _, s := range o.overtaken {
+			s.rounds = 0
+		}
+	}
+	start = max(now, o.notBefore)
 	o.waited = start - now
 	o.stats.WaitMS += o.waited
 	return start
@@ -180,35 +181,35 @@ func (w *Worker) Waited() float64 {
 
 // planStore has the prompt blocks of a request that are complete and not in the
 // host tier copied there when the pass ends. What is generated stays where it is.
-// Where the memory of one of the blocks had to be waited for, the next pass looks
-// at them again.
+// Where a copy still reads the memory of one of the blocks, the next pass looks at
+// them again.
 func (w *Worker) planStore(s *Seq) {
 	o := w.offload
 	n := min(s.sealed, s.Prompt/w.BlockSize)
-	if n <= s.offloaded || len(o.soiled) > 0 && meet(s.copiesOf(s.Blocks[s.offloaded:n]), o.soiled) {
+	if n <= s.offloaded {
 		return
 	}
 	blocks := o.cache.absent(s.Blocks[s.offloaded:n])
-	evicted, ok := o.cache.write(blocks, s.Blocks[s.offloaded:n])
+	if len(blocks) == 0 {
+		s.offloaded = n
+		return
+	}
+	copies := s.copiesOf(blocks)
+	if w.pool.memory.busy(copies, w.pool.shift) {
+		return
+	}
+	evicted, ok := o.cache.write(blocks, s.Blocks[s.offloaded:n], 0)
 	if !ok {
 		o.stats.SkippedBlocks += int64(len(blocks))
 		return
 	}
-	s.offloaded = n
-	if len(blocks) == 0 {
-		return
-	}
 	o.stats.Evictions += int64(len(evicted))
 	w.Events.addTier(evicted, false, OnHost)
-	o.cache.touch(s.Blocks[:n])
-	o.planned = append(o.planned, &store{row: s.Row, blocks: blocks, copies: s.copiesOf(blocks)})
-}
-
-// meet reports whether two lists of claims have a copy in common.
-func meet(a, b []hold) bool {
-	return slices.ContainsFunc(a, func(x hold) bool {
-		return slices.ContainsFunc(b, func(y hold) bool { return x.extent == y.extent && x.mask&y.mask != 0 })
-	})
+	j := &store{blocks: blocks}
+	w.pool.memory.readBy(j, copies, w.pool.shift)
+	o.planned = append(o.planned, j)
+	s.offloaded, s.stored = n, j
+	o.cache.touch(s.Blocks[:s.Prompt/w.BlockSize])
 }
 
 // copiesOf returns the request's device copies of some of its blocks.
@@ -237,47 +238,41 @@ func (w *Worker) PassEnded(now float64) {
 	if o == nil {
 		return
 	}
+	w.settle(now)
 	for _, j := range o.planned {
 		j.end = o.d2h.submit(now, float64(float64(len(j.blocks))*o.blockBytes))
 		o.stores = append(o.stores, j)
 	}
 	o.planned = o.planned[:0]
-	w.Transferred(now)
+	w.settle(now)
+	w.Events.sealTransfers(now)
+	w.level(w.pool.active(), now)
 }
 
-// evicting notes that device copies are about to be overwritten: the pass waits
-// for the stores that read them.
-func (o *offload) evicting(x int32, gone uint64) {
-	for _, j := range o.stores {
-		for i := range j.copies {
-			if h := &j.copies[i]; h.extent == x && h.mask&gone != 0 {
-				h.mask &^= gone
-				o.taker.waits, o.taker.fresh = max(o.taker.waits, j.end), o.taker.blocks()
-			}
-		}
-	}
-}
-
-// preempted makes the pass wait for the stores of a request that is preempted.
+// preempted makes the pass wait for the last store of a request that is
+// preempted.
 func (o *offload) preempted(s *Seq) {
-	for _, j := range o.stores {
-		if j.row == s.Row {
-			o.flush = max(o.flush, j.end)
-		}
+	if j := s.stored.reading(); j != nil {
+		o.notBefore = max(o.notBefore, j.end)
 	}
+	s.rounds, s.bypass = 0, false
 }
 
 // NextTransfer returns when the worker's next transfer ends, +Inf for none.
 func (w *Worker) NextTransfer() float64 {
 	at := math.Inf(1)
-	if w.offload == nil {
+	o := w.offload
+	if o == nil {
 		return at
 	}
-	if len(w.offload.stores) > 0 {
-		at = w.offload.stores[0].end
+	if len(o.stores) > 0 {
+		at = o.stores[0].end
 	}
-	if len(w.offload.loads) > 0 {
-		at = min(at, w.offload.loads[0].end)
+	if len(o.loads) > 0 {
+		at = min(at, o.loads[0].end)
+	}
+	if o.disk != nil {
+		at = min(at, o.disk.next())
 	}
 	return at
 }
@@ -285,34 +280,93 @@ func (w *Worker) NextTransfer() float64 {
 // Transferred does what follows from the transfers that end at now, and reports
 // whether there are any.
 func (w *Worker) Transferred(now float64) (any bool) {
-	o := w.offload
-	if o == nil || !(w.NextTransfer() <= now) {
+	if !(w.NextTransfer() <= now) {
 		return false
 	}
-	for len(o.stores) > 0 && o.stores[0].end <= now {
-		o.cache.written(o.stores[0].blocks)
-		w.Events.addTier(o.stores[0].blocks, true, OnHost)
-		o.stats.Stores++
-		o.stats.StoredBlocks += int64(len(o.stores[0].blocks))
-		o.stats.Bytes += float64(float64(len(o.stores[0].blocks)) * o.blockBytes)
-		o.stores, any = o.stores[1:], true
-	}
-	for len(o.loads) > 0 && o.loads[0].end <= now {
-		w.loaded(o.loads[0])
-		o.loads, any = o.loads[1:], true
-	}
+	w.settle(now)
 	w.Events.sealTransfers(now)
 	w.level(w.pool.active(), now)
-	return any
+	return true
+}
+
+// settle does what follows from the transfers that have ended by now. First the
+// tier has the blocks, or lets them go, in the order of the ends, then what was
+// stored goes on to the disk, and at last the requests that were loaded have their
+// blocks.
+func (w *Worker) settle(now float64) {
+	o := w.offload
+	stores, loads := 0, 0
+	for {
+		store := stores < len(o.stores) && o.stores[stores].end <= now
+		load := loads < len(o.loads) && o.loads[loads].end <= now
+		if store && load {
+			store = o.stores[stores].end <= o.loads[loads].end
+		}
+		switch {
+		case store:
+			o.stored(o.stores[stores])
+			stores++
+		case load:
+			o.cache.done(o.loads[loads].blocks)
+			loads++
+		default:
+			w.ended(stores, loads, now)
+			return
+		}
+	}
+}
+
+// stored takes a store that has ended into the tier. What goes on to the disk is
+// not dropped before.
+func (o *offload) stored(j *store) {
+	if o.disk != nil {
+		o.cache.pin(j.blocks)
+	}
+	o.cache.written(j.blocks)
+	o.stats.Stores++
+	o.stats.StoredBlocks += int64(len(j.blocks))
+	o.stats.Bytes += float64(float64(len(j.blocks)) * o.blockBytes)
+}
+
+// ended does what follows from the first stores and loads.
+func (w *Worker) ended(stores, loads int, now float64) {
+	o := w.offload
+	progress := stores+loads > 0
+	for _, j := range o.stores[:stores] {
+		j.ended = true
+		w.Events.addTier(j.blocks, true, OnHost)
+		if o.disk != nil {
+			o.toDisk(j.blocks, now)
+		}
+	}
+	if o.disk != nil {
+		progress = w.hearDisk(now) || progress
+	}
+	for _, l := range o.loads[:loads] {
+		w.loaded(l)
+	}
+	o.stores, o.loads = o.stores[stores:], o.loads[loads:]
+	if progress {
+		o.wake()
+	}
+}
+
+// wake has every request that was overtaken looked at again.
+func (o *offload) wake() {
+	for _, s := range o.overtaken {
+		s.asleep = false
+	}
 }
 
 // loaded makes a request whose blocks have arrived ready to be scheduled.
 func (w *Worker) loaded(l *load) {
 	o, s := w.offload, l.seq
-	o.cache.done(l.blocks)
 	w.pool.seal(s, l.blocks)
 	s.loading = arrivedHere
-	s.restored = min(s.sealed*w.BlockSize, (s.length()-1)/w.BlockSize*w.BlockSize)
+	s.restored = s.sealed * w.BlockSize
+	if s.remaining(w.MaxModelLen) > 0 {
+		s.restored = min(s.restored, (s.length()-1)/w.BlockSize*w.BlockSize)
+	}
 	s.computed = s.restored
 	o.stats.Loads++
 	o.stats.LoadedBlocks += int64(len(l.blocks))
@@ -335,6 +389,7 @@ func (o *offload) abandon(s *Seq) {
 		if l.seq == s {
 			o.cache.done(l.blocks)
 			o.loads = append(o.loads[:i:i], o.loads[i+1:]...)
+			o.wake()
 			return
 		}
 	}
@@ -346,6 +401,5 @@ func (w *Worker) HostHeld(blocks []uint32, found int32) int32 {
 	if w.offload == nil {
 		return 0
 	}
-	n, _ := w.offload.cache.leading(blocks[found:])
-	return int32(n)
+	return int32(w.offload.cache.held(blocks[found:]))
 }

@@ -53,6 +53,7 @@ type Params struct {
 	SGLang SGLangParams
 	Draft  Draft
 	Host   HostOffload
+	Disk   DiskOffload
 }
 
 // DefaultParams returns the defaults of Dynamo's replay for vLLM.
@@ -89,6 +90,9 @@ func (p *Params) Validate() error {
 		return err
 	}
 	if err := p.Host.validate(p); err != nil {
+		return err
+	}
+	if err := p.Disk.validate(p); err != nil {
 		return err
 	}
 	if p.Backend == SGLang {

@@ -50,7 +50,7 @@ func (w *Worker) startPass(now float64) (end float64, effect bool) {
 	w.bursts = w.bursts[:0]
 
 	if w.offload != nil {
-		w.offload.beginPass()
+		w.offload.begun = 0
 	}
 	w.scheduleRunning(now)
 	decoding := w.waiting.n > 0 && w.onlyDecodes()
@@ -297,6 +297,9 @@ func (a *prefillPart) add(b prefillPart, sign int64) {
 func (w *Worker) allocate(s *Seq, hits []hold, fresh int32) outcome {
 	for {
 		if w.pool.reserve(s, hits, fresh) {
+			if w.offload != nil {
+				w.offload.notBefore = max(w.offload.notBefore, w.pool.memory.until)
+			}
 			return done
 		}
 		if len(w.running) == 0 {

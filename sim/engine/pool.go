@@ -36,7 +36,7 @@ type pool struct {
 
 	evictions int64
 	events    *Events
-	offload   *offload // nil without lower tiers
+	memory    *memory // nil without lower tiers
 }
 
 // extent is a set of copies of one node's blocks, made by one request.
@@ -205,10 +205,13 @@ func (p *pool) reserve(s *Seq, hits []hold, fresh int32) bool {
 		s.holds = append(s.holds, h)
 		s.sealed += int32(bits.OnesCount64(h.mask))
 	}
-	if p.offload != nil {
-		p.offload.taker = s
+	if p.memory != nil {
+		p.memory.draw(fresh - evict)
 	}
 	p.evict(evict)
+	if p.memory != nil {
+		p.memory.give(s)
+	}
 	p.free -= fresh
 	s.private += fresh
 	return true
@@ -254,6 +257,9 @@ func (p *pool) seal(s *Seq, blocks []uint32) {
 		refs := p.refs[int(x)<<p.shift:]
 		for m := mask; m != 0; m &= m - 1 {
 			refs[bits.TrailingZeros64(m)] = 1
+		}
+		if p.memory != nil {
+			p.memory.fill(s, x, mask, p.shift)
 		}
 		p.events.addMask(node<<p.shift, mask&^before, true)
 		blocks = blocks[n:]
@@ -339,8 +345,8 @@ func (p *pool) dropIdle(i int32) {
 func (p *pool) forget(x int32, gone uint64) {
 	ext := &p.extents[x]
 	ext.mask &^= gone
-	if p.offload != nil {
-		p.offload.evicting(x, gone)
+	if p.memory != nil {
+		p.memory.vacate(x, gone, p.shift)
 	}
 	e := ext.entry
 	gone &^= p.present(p.first[e])
@@ -365,6 +371,9 @@ func (p *pool) dropExtent(entry, x int32) {
 // release gives back a request's blocks, the last one first, so that the tail
 // of a prompt is evicted before its shared head.
 func (p *pool) release(s *Seq) {
+	if p.memory != nil {
+		p.memory.giveBack(s)
+	}
 	p.free += s.private
 	for k := len(s.holds) - 1; k >= 0; k-- {
 		h := &s.holds[k]

@@ -75,7 +75,7 @@ func (w *Worker) giveUpAt(now float64) error {
 		w.stats.BusyMS += now - w.busySince
 		w.busySince = -1
 	}
-	if w.offload != nil && len(w.offload.loads)+len(w.offload.stores) > 0 {
+	if w.offload != nil && w.offload.waits(now) {
 		return ErrWaits
 	}
 	return w.Stuck(now)

@@ -26,11 +26,14 @@ type Seq struct {
 	// its leading blocks that were looked at for offload.
 	loading   loading
 	overtaken bool // at least once since it was enqueued
+	asleep    bool // and not to be looked at again before a transfer has ended
+	bypass    bool // it does without the disk
+	rounds    int  // how often in a row it had blocks brought from there
 	onDevice  int32
 	restored  int32
 	offloaded int32
-	waits     float64 // ms, the end of the stores that its memory waited for last
-	fresh     int32   // the first block that was given such memory
+	stored    *store   // the last one
+	pieces    []*store // of memory that it has for its private blocks, by who reads them
 
 	// Disaggregated serving: the worker's count of submissions when the request
 	// came, whether its prompt's KV came from elsewhere and it has not run yet, and
@@ -72,7 +75,7 @@ type prefillPart struct {
 func (s *Seq) Reset(row, prompt, output int32) {
 	*s = Seq{
 		Row: row, Prompt: prompt, Output: output,
-		Blocks: s.Blocks[:0], holds: s.holds[:0], early: s.early[:0],
+		Blocks: s.Blocks[:0], holds: s.holds[:0], early: s.early[:0], pieces: s.pieces[:0],
 		pass: -1, lastPass: -1,
 	}
 }

@@ -44,6 +44,7 @@ type Stats struct {
 	PeakRunning   int32
 	PeakWaiting   int32
 	Host          TierStats
+	Disk          DiskStats
 }
 
 // Options are what a worker needs besides its engine settings.
@@ -56,6 +57,8 @@ type Options struct {
 	// Hash returns the hash of a block's content and of everything before it,
 	// which orders what a lower tier drops; only workers with one need it.
 	Hash func(block uint32) uint64
+	// Disks are those of all workers; only a worker with one needs them.
+	Disks *Disks
 	// Index is the worker's number among all ranks of its pool.
 	Index int
 	// Plain makes every pass an event of its own.
@@ -131,14 +134,16 @@ func NewWorker(p Params, o Options) *Worker {
 	w := &Worker{Params: p, opt: o, busySince: -1}
 	w.Events.limit = o.PromptBlocks
 	w.drafts = newDrafts(&w.Params, o.Index)
-	w.offload = newOffload(&w.Params, o.Hash)
+	w.offload = newOffload(&w.Params, &o)
 	w.opt.Plain = w.opt.Plain || w.drafts != nil || w.offload != nil
 	w.ranger, _ = o.Timing.(models.Ranger)
 	if p.Backend == SGLang {
 		w.sg = newSGLang(&w.Params)
 	} else {
 		w.pool = newPool(p.NumGPUBlocks, o.Shift, &w.Events)
-		w.pool.offload = w.offload
+		if w.offload != nil {
+			w.pool.memory = newMemory(p.NumGPUBlocks)
+		}
 	}
 	return w
 }
@@ -228,6 +233,9 @@ func (w *Worker) Stats(now float64) Stats {
 	}
 	if w.offload != nil {
 		s.Host = w.offload.stats
+		if d := w.offload.disk; d != nil {
+			s.Disk = d.stats
+		}
 	}
 	return s
 }

@@ -180,7 +180,7 @@ func (r *dictReader) resolve(path string) string {
 }
 
 // nestings are the dictionaries inside the engine dictionary.
-var nestings = [...]string{"engine", "dynamo", "engine.sglang", "engine.trtllm", "engine.native_host_offload"}
+var nestings = [...]string{"engine", "dynamo", "engine.sglang", "engine.trtllm", "engine.native_host_offload", "engine.g3_offload"}
 
 // nested reads one of the inner dictionaries.
 func (r *dictReader) nested(path string) error {

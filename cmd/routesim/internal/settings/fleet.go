@@ -143,7 +143,7 @@ func parseGroup(text string) (WorkerGroup, error) {
 // is not among them: the router's index has one size for all workers.
 func groupRows() []Setting {
 	var rows []Setting
-	for _, list := range [][]Setting{poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), transferRows(), nodeRows()} {
+	for _, list := range [][]Setting{poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), diskRows(), transferRows(), nodeRows()} {
 		rows = append(rows, list...)
 	}
 	return rows

@@ -51,7 +51,7 @@ func (r *Run) pool(name string, groups []WorkerGroup, args []Given) ([]Modelled,
 		if err != nil {
 			return nil, err
 		}
-		g.hostTier(own)
+		g.tiers(own)
 		if t := &g.Transfer; t.GBPerSecond > 0 && own.TransferBytesPerToken == nil && g.Profile != nil {
 			t.BytesPerToken = float64(g.Profile.KVBytesPerToken)
 		}

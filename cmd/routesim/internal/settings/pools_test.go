@@ -73,7 +73,7 @@ func TestPoolErrors(t *testing.T) {
 		"two engines":   {[]string{`--prefill-engine-args={"engine": {"backend": "sglang"}}`, `--decode-engine-args={"engine": {"backend": "trtllm"}}`}, "both pools share it"},
 		"unknown key":   {[]string{`--decode-engine-args={"engine": {"max_num_sequences": 16}}`}, "did you mean engine.max_num_seqs?"},
 		"not a number":  {[]string{`--decode-engine-args={"engine": {"max_num_seqs": "many"}}`}, "engine.max_num_seqs: found many, expected"},
-		"not modelled":  {[]string{`--decode-engine-args={"engine": {"g3_offload": {"x": 1}}}`}, "does not model"},
+		"not modelled":  {[]string{`--decode-engine-args={"engine": {"state_cache": {"x": 1}}}`}, "does not model"},
 		"no workers":    {[]string{"--decode-workers=0"}, "decode-workers"},
 		"broken object": {[]string{"--decode-engine-args={"}, "--decode-engine-args"},
 	} {

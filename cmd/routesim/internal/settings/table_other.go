@@ -75,7 +75,7 @@ func dictRows() []Setting {
 		{Dict: "engine.prefill_decode_interval", Default: "0", Kind: Int{Max: math.MaxInt32}, Support: Refused, Why: notModelled},
 		{Dict: "engine.trtllm.capacity_scheduler_policy", Default: "guaranteed_no_evict", Kind: Choice{Words: []string{"guaranteed_no_evict"}}, Support: Inert},
 	}
-	for _, key := range []string{"g3_offload", "state_cache", "kv_cache_groups", "kv_cache_capacity_bytes", "prefix_match_unit"} {
+	for _, key := range []string{"state_cache", "kv_cache_groups", "kv_cache_capacity_bytes", "prefix_match_unit"} {
 		rows = append(rows, Setting{Dict: "engine." + key, Default: None, Kind: anything, Support: Refused, Why: notModelled})
 	}
 	for _, key := range []string{"mem_fraction_static", "free_gpu_memory_fraction", "cuda_graph_reserved_bytes"} {

@@ -58,7 +58,7 @@ func costRows() []Setting {
 		}, {
 			Name: "router-disk-cache-hit-weight", Field: "disk_cache_hit_weight", Router: true,
 			Env: []string{"DYN_ROUTER_DISK_CACHE_HIT_WEIGHT"}, Group: Cost, Default: "0.25", Kind: fraction,
-			Help: "Credit of a block on disk. Inert: no worker here has a disk tier.",
+			Help: "Credit of a block on a worker's disk that continues what its device and its host hold; what a worker is booked with counts such blocks by the same weight. Inert without --num-disk-blocks, and in replay semantics: Dynamo's replay tells its router of no disk.",
 			Ref:  func(r *Run) any { return &r.Router.DiskCacheHitWeight },
 		}, {
 			Name: "router-temperature", Env: []string{"DYN_ROUTER_TEMPERATURE"}, Group: Cost, Default: "0", Kind: nonNegative,

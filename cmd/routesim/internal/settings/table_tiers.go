@@ -30,6 +30,42 @@ func tierRows() []Setting {
 	}
 }
 
+// diskRows are the settings of the disk tier behind the host tier.
+func diskRows() []Setting {
+	const path = "engine.g3_offload."
+	return []Setting{
+		{
+			Name: "num-disk-blocks", Group: Fleet, Default: None, Unit: "blocks", Dict: path + "num_g3_blocks", Kind: tokens.orNone(0),
+			Help: "Disk tier (G3) behind the host tier: KV blocks on each worker's disk, or on the one that all share; needs --num-host-blocks. What the host has stored is written there too, and brought back to the host for prompts that go on there. none: no disk tier.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.Blocks },
+		}, {
+			Name: "disk-offload-scope", Group: Fleet, Default: "worker_local", Dict: path + "scope", Kind: Choice{Words: []string{"worker_local", "cluster_shared"}},
+			Help: "Whether each worker has a disk of its own, or all have one together, from which each can read what others wrote.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.Shared },
+		}, {
+			Name: "disk-offload-read-bandwidth-gbps", Group: Fleet, Default: "10", Unit: "GB/s", Dict: path + "read_bandwidth_gbps", Kind: nonNegative,
+			Help: "Rate (10^9 bytes per second) at which a worker reads from its disk, in equal parts for its transfers; 0: no limit.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.ReadGBPerSecond },
+		}, {
+			Name: "disk-offload-write-bandwidth-gbps", Group: Fleet, Default: "10", Unit: "GB/s", Dict: path + "write_bandwidth_gbps", Kind: nonNegative,
+			Help: "Rate at which a worker writes to its disk; 0: no limit.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.WriteGBPerSecond },
+		}, {
+			Name: "disk-offload-shared-read-bandwidth-gbps", Group: Fleet, Default: "80", Unit: "GB/s", Dict: path + "shared_read_bandwidth_gbps", Kind: nonNegative,
+			Help: "Rate at which all workers together read from a shared disk; 0: no limit.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.SharedReadGBPerSecond },
+		}, {
+			Name: "disk-offload-shared-write-bandwidth-gbps", Group: Fleet, Default: "80", Unit: "GB/s", Dict: path + "shared_write_bandwidth_gbps", Kind: nonNegative,
+			Help: "Rate at which all workers together write to a shared disk; 0: no limit.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.SharedWriteGBPerSecond },
+		}, {
+			Name: "disk-offload-latency-ms", Group: Fleet, Default: "0.1", Unit: "ms", Dict: path + "latency_to_first_byte_ms", Kind: duration,
+			Help: "Time from the start of a transfer to or from a disk to its first byte.",
+			Ref:  func(r *Run) any { return &r.Engine.Disk.LatencyMS },
+		},
+	}
+}
+
 // tierDictRows are the keys of the oracle's host tier that have no flag.
 func tierDictRows() []Setting {
 	anything := Word{What: None, Hint: "JSON", Optional: true}
@@ -42,9 +78,13 @@ func tierDictRows() []Setting {
 	}
 }
 
-// hostTier completes a group's host tier with the bytes that a profile knows.
-func (g *Modelled) hostTier(own *Run) {
-	h := &g.Engine.Host
+// tiers completes a group's host tier with the bytes that a profile knows, and
+// forgets the settings of tiers that it does not have.
+func (g *Modelled) tiers(own *Run) {
+	h, d := &g.Engine.Host, &g.Engine.Disk
+	if d.Blocks == 0 {
+		*d = engine.DiskOffload{}
+	}
 	switch {
 	case h.Blocks == 0:
 		*h = engine.HostOffload{}
@@ -55,16 +95,27 @@ func (g *Modelled) hostTier(own *Run) {
 	}
 }
 
-// warnTiers names settings of a host tier that were given without one.
+// warnTiers names settings of tiers that were given without one.
 func (r *resolution) warnTiers() {
+	host, disk := false, false
 	for _, g := range r.Run.allGroups() {
-		if r.Run.with(&g).Engine.Host.Blocks > 0 {
-			return
-		}
+		e := &r.Run.with(&g).Engine
+		host, disk = host || e.Host.Blocks > 0, disk || e.Disk.Blocks > 0
 	}
-	for _, name := range []string{"host-offload-d2h-bandwidth-gbps", "host-offload-h2d-bandwidth-gbps", "host-offload-latency-ms", "kv-cache-bytes-per-token"} {
-		if o := r.originOf(name); o.Layer == FromFlag || o.Layer == FromDict {
-			r.Warn("%s of the %s has no effect without num-host-blocks: no worker has a host tier", name, o)
+	if !host {
+		r.warnTier(tierRows(), "a host tier")
+	}
+	if !disk {
+		r.warnTier(diskRows(), "a disk tier")
+	}
+}
+
+// warnTier names settings of a tier that no worker has; the first of the rows is
+// that of its size.
+func (r *resolution) warnTier(rows []Setting, tier string) {
+	for _, s := range rows[1:] {
+		if o := r.originOf(s.Name); o.Layer == FromFlag || o.Layer == FromDict {
+			r.Warn("%s of the %s has no effect without %s: no worker has %s", s.Name, o, rows[0].Name, tier)
 		}
 	}
 }

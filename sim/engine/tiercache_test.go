@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHostCacheAgainstAList compares the tier with a list of its idle blocks in
+// TestTierCacheAgainstAList compares the tier with a list of its idle blocks in
 // the order of their last use, and sets of those that are written and read.
-func TestHostCacheAgainstAList(t *testing.T) {
+func TestTierCacheAgainstAList(t *testing.T) {
 	hash := func(b uint32) uint64 { return uint64(b) * 0x9E3779B97F4A7C15 }
 	byHash := func(a, b uint32) int { return cmp.Compare(hash(a), hash(b)) }
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(1, 12).Draw(t, "capacity")
-		c := newHostCache(int32(capacity), hash)
+		c := newTierCache(int32(capacity), hash)
 		var idle []uint32
 		var writes, reads [][]uint32
 		pinned := map[uint32]int{}
@@ -47,7 +47,7 @@ func TestHostCacheAgainstAList(t *testing.T) {
 					held += min(n, 1)
 				}
 				excess := max(0, held+len(fresh)-capacity)
-				evicted, ok := c.write(fresh, blocks)
+				evicted, ok := c.write(fresh, blocks, 0)
 				if ok != (excess <= len(others)) || ok && !slices.Equal(evicted, others[:excess]) {
 					t.Fatalf("wrote %v beside %v: %v, %v; idle %v, %d over", fresh, blocks, evicted, ok, idle, excess)
 				}
@@ -67,7 +67,8 @@ func TestHostCacheAgainstAList(t *testing.T) {
 					writes = writes[1:]
 				}
 			case 2:
-				n, _ := c.leading(blocks)
+				n := c.held(blocks)
+				checkLeading(t, c, blocks, n)
 				for _, b := range blocks[:n] {
 					if gone(b) {
 						t.Fatalf("%d of %v can be read, but %d is gone", n, blocks, b)
@@ -101,6 +102,21 @@ func TestHostCacheAgainstAList(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkLeading compares what leads blocks in the tier, with those that are still
+// written, with the first n that can be read.
+func checkLeading(t *rapid.T, c *tierCache, blocks []uint32, n int) {
+	there, moving := c.leading(blocks)
+	want, busy := 0, false
+	for want < len(blocks) && c.entries[blocks[want]] != nil {
+		e := c.entries[blocks[want]]
+		busy = busy || e.writing || e.loads > 0
+		want++
+	}
+	if there != want || moving != busy || there < n {
+		t.Fatalf("of %v %d lead, moving %v, expected %d and %v; %d can be read", blocks, there, moving, want, busy, n)
+	}
 }
 
 // TestLinkTakesTurns: transfers follow each other, and a transfer's wait for its
