@@ -277,7 +277,7 @@ func waterfall(c *sim.Config, r *sim.Result, s *Summary) Waterfall {
 		Delivered: Number(share(delivered, s.InputTokens)),
 		Believed:  Number(math.NaN()),
 	}
-	if c.Router.Mode == router.KV && s.InputTokens > 0 {
+	if c.PromptRouter().Mode == router.KV && s.InputTokens > 0 {
 		w.Believed = Number(float64(believed*float64(block)) / float64(s.InputTokens))
 	}
 	return w
@@ -307,7 +307,7 @@ func regret(c *sim.Config, r *sim.Result) Regret {
 		return out
 	}
 	out.MeanBlocks, out.MaxBlocks, out.WorseShare = Number(share(blocks, n)), Number(most), Number(share(worse, n))
-	if c.Router.Mode == router.KV {
+	if c.PromptRouter().Mode == router.KV {
 		out.MeanCost, out.MaxCost = Number(cost/float64(n)), Number(mostCost)
 		out.TiedShare = Number(share(tied, n))
 	}

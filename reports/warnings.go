@@ -330,10 +330,11 @@ func (f *facts) noReuse() string {
 }
 
 func (f *facts) routerBlind() string {
-	if f.config.Router.Mode != router.KV {
+	own := f.config.PromptRouter()
+	if own.Mode != router.KV {
 		return ""
 	}
-	if l := f.config.Router.Live; l != nil {
+	if l := own.Live; l != nil {
 		p := l.Policy
 		if f.config.Disaggregated() {
 			p = l.PrefillPolicy

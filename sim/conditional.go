@@ -18,14 +18,17 @@ func (d *disagg) staysLocal(h *handoff) bool {
 	if !h.front.Serves() {
 		return true
 	}
-	rule := h.front.MayBypass()
+	rule := h.q.router.MayBypass()
 	if rule == nil || h.q.seq.Prompt == 0 || h.req.Worker >= 0 {
 		return false
 	}
 	d.hear(d.now)
 	d.deliverSync(d.now)
 	decode := h.q.router.Preview(&h.q.req)
-	return rule.Bypasses(&h.front.Params, h.q.seq.Prompt, &decode, func() router.Preview {
+	return rule.Bypasses(h.q.seq.Prompt, &decode, func() router.Preview {
+		if h.front.Mode != router.KV {
+			return router.Preview{Target: -1} // it knows no load
+		}
 		d.prefill.hear(d.now)
 		d.prefill.deliverSync(d.now)
 		return h.front.Preview(&h.req)

@@ -48,8 +48,12 @@ type Config struct {
 	Prefill []Group
 
 	Router router.Params
-	SLA    SLA
-	Seed   uint64 // of the router's random draws
+	// PrefillRouter is what the prefill workers say of the routers that choose
+	// among them, which then holds in the place of Router, as a whole; nil = they
+	// say nothing.
+	PrefillRouter *router.Params
+	SLA           SLA
+	Seed          uint64 // of the router's random draws
 
 	// Frontends is the number of routers, each with its own state, that requests
 	// arrive at in turn; 0 counts as 1.
@@ -153,6 +157,15 @@ func (c *Config) Workers() int {
 // Disaggregated reports whether prefill and decode have workers of their own.
 func (c *Config) Disaggregated() bool { return len(c.Prefill) > 0 }
 
+// PromptRouter returns the settings of the routers that choose who computes a
+// prompt: those of the prefill stage where there is one.
+func (c *Config) PromptRouter() *router.Params {
+	if c.PrefillRouter != nil {
+		return c.PrefillRouter
+	}
+	return &c.Router
+}
+
 // PrefillWorkers returns the size of the prefill pool.
 func (c *Config) PrefillWorkers() int {
 	n := 0
@@ -195,6 +208,11 @@ func (c *Config) Validate() error {
 	}
 	if err := c.Router.Validate(); err != nil {
 		return err
+	}
+	if p := c.PrefillRouter; p != nil {
+		if err := p.Validate(); err != nil {
+			return fmt.Errorf("router of the prefill workers: %w", err)
+		}
 	}
 	if err := c.checkRestart(); err != nil {
 		return err

@@ -84,7 +84,7 @@ func (d *disagg) doRelease(h *handoff) {
 func newDisagg(s *simulation) *disagg {
 	c := s.cfg
 	d := &disagg{simulation: s, placeFirst: placesFirst(c)}
-	if c.Router.Mode == router.KV {
+	if c.PromptRouter().Mode == router.KV {
 		d.prefill.force = c.ForcePrefill
 	}
 	s.addWorkers(&d.prefill, PrefillPool, c.Prefill, engine.Prefill, c.PrefillSampler)
@@ -92,7 +92,7 @@ func newDisagg(s *simulation) *disagg {
 	// Blocks of prompts that wait to be taken over, or were reserved, come free
 	// without a pass of the worker's.
 	d.prefill.patient, d.patient = true, true
-	s.addRouters(&d.prefill, c.Router.For(router.PrefillStage), c.Seed^prefillSeed)
+	s.addRouters(&d.prefill, c.PromptRouter().For(router.PrefillStage), c.Seed^prefillSeed)
 	s.addRouters(&s.stage, c.Router.For(router.DecodeStage), c.Seed)
 	d.prefill.released = d.letPromptGo // nothing ever waits in the decode stage's routers
 	d.waitingOn = [2][][]action{make([][]action, len(d.prefill.workers)), make([][]action, len(s.workers))}
@@ -111,8 +111,9 @@ const prefillSeed = 0x5851F42D4C957F2D
 // prompt is computed: with SGLang, except that a live router whose mode goes by
 // the requests in flight has the prompt computed first.
 func placesFirst(c *Config) bool {
-	byLoad := c.Router.Mode == router.PowerOfTwo || c.Router.Mode == router.LeastLoaded
-	return c.Prefill[0].Engine.Backend == engine.SGLang && !(c.Router.Live != nil && byLoad)
+	p := c.PromptRouter()
+	byLoad := p.Mode == router.PowerOfTwo || p.Mode == router.LeastLoaded
+	return c.Prefill[0].Engine.Backend == engine.SGLang && !(p.Live != nil && byLoad)
 }
 
 // nextEvent returns when something happens next in either pool or between

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"routesim/sim/engine"
@@ -154,5 +155,56 @@ func TestDecodeStageCountsAnswers(t *testing.T) {
 	}
 	if !more {
 		t.Error("answers do not count as active blocks")
+	}
+}
+
+// TestPrefillWorkersSayHowToRoute: routers as the prefill workers want them
+// change where prompts go, and those that they want as the others are change
+// nothing.
+func TestPrefillWorkersSayHowToRoute(t *testing.T) {
+	s := livePools(60, 3, 2, 640, 4, 40)
+	for i := range s.rows {
+		s.rows[i].HashIDs[0] = uint64(i % 4)
+	}
+	plain := s.mustRun(t, nil)
+	same := s.mustRun(t, func(c *Config) {
+		own := c.Router
+		c.PrefillRouter = &own
+	})
+	if !slices.Equal(fixedParts(plain), fixedParts(same)) {
+		t.Error("prefill workers that want what is there anyway change the run")
+	}
+	round := s.mustRun(t, func(c *Config) {
+		own := router.DefaultParams()
+		l := router.DefaultLive()
+		own.Mode, own.Live = router.RoundRobin, &l
+		c.PrefillRouter = &own
+	})
+	for i, h := range round.Handoffs {
+		if int(h.PrefillWorker) != i%3 {
+			t.Fatalf("prompt %d goes to worker %d, expected round robin", i, h.PrefillWorker)
+		}
+		if h.Decode.DecodeTerm == 0 {
+			t.Fatalf("answer %d: no cost, expected the kv router's: %+v", i, h.Decode)
+		}
+	}
+}
+
+// TestBypassAsksForNoLoadOfOtherModes: where the prefill workers do without a kv
+// router nobody knows their load, so that none of them counts as busy.
+func TestBypassAsksForNoLoadOfOtherModes(t *testing.T) {
+	busy := 0.0
+	s := coldAndWarm(t, func(c *router.Conditional) { c.Rule, c.PrefillBusyThreshold = router.PrefillLoad, &busy })
+	s.rows[1].Timestamp = 1 // while the first prompt is computed
+	if r := s.mustRun(t, nil); !r.Handoffs[1].Local {
+		t.Fatalf("the prefill worker is busy, and the request does not bypass it: %+v", r.Handoffs[1])
+	}
+	r := s.mustRun(t, func(c *Config) {
+		own := c.Router
+		own.Mode = router.RoundRobin
+		c.PrefillRouter = &own
+	})
+	if r.Handoffs[1].Local {
+		t.Errorf("bypassed a prefill worker of which nobody knows the load: %+v", r.Handoffs[1])
 	}
 }

@@ -64,7 +64,7 @@ func (s *simulation) addRouters(g *stage, p router.Params, seed uint64) {
 		r.Generated = func(q *router.Request) int32 { return s.generated(g, q) }
 		r.Tell = s.teller(g.pool, i)
 		r.Look = func(target int32, q *router.Request) policy.Facts { return s.look(g, target, q) }
-		if c.Restarted != nil {
+		if c.Restarted != nil && !(g.pool == PrefillPool && c.PrefillRouter != nil) {
 			after := c.Restarted.Router
 			if p.Stage != router.Whole {
 				after = after.For(p.Stage)

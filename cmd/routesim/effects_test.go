@@ -97,6 +97,7 @@ func effects() map[string]effect {
 		"decode-workers":                             {pools, []string{"--decode-workers=3"}, false},
 		"prefill-engine-args":                        {pools, []string{`--prefill-engine-args={"engine": {"max_num_seqs": 1}}`}, false},
 		"decode-engine-args":                         {pools, []string{`--decode-engine-args={"engine": {"max_num_seqs": 1}}`}, false},
+		"prefill-router-args":                        {with(pools, live...), []string{`--prefill-router-args={"router-mode": "random"}`}, false},
 		"kv-transfer-bandwidth":                      {sent, []string{"--kv-transfer-bandwidth=0.2"}, false},
 		"kv-transfer-bytes-per-token":                {sent, []string{"--kv-transfer-bytes-per-token=90000"}, false},
 		"kv-transfer-timing-mode":                    {sent, []string{"--kv-transfer-timing-mode=destination_missing"}, false},

@@ -34,6 +34,7 @@ func unchecked(c *sim.Config) (used []string) {
 		{"faults", len(c.Faults) > 0},
 		{"clients that leave", c.Clients.Leave()},
 		{"live routers in pools", c.Disaggregated()},
+		{"routers as prefill workers want them", c.PrefillRouter != nil},
 		{"conditional disaggregation", c.Disaggregated() && c.Router.MayBypass() != nil},
 	} {
 		if f.on {

@@ -30,7 +30,7 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 	l.ApproximateLRU, l.SharedCache, l.AffinityTTLSecs, l.ActivePrefillTokensThreshold, l.Classifier = true, true, 5, 9, &program.Settings{}
 	l.KVEvents, c.ReplicaSync, c.EventLoss, c.Faults, c.Clients.CancelRate = false, true, 0.5, make([]sim.Fault, 1), 0.1
 	at := 5.0
-	c.RestartAtMS = &at
+	c.RestartAtMS, c.PrefillRouter = &at, &router.Params{}
 	names := map[string]bool{}
 	l.Conditional = &router.Conditional{}
 	for _, k := range []struct {
@@ -45,8 +45,8 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 14 {
-		t.Errorf("%d features are graded, expected 14: %v", len(names), names)
+	if len(names) != 15 {
+		t.Errorf("%d features are graded, expected 15: %v", len(names), names)
 	}
 	plain := router.DefaultLive()
 	for _, live := range []*router.Live{nil, &plain} {

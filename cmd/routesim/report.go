@@ -75,6 +75,9 @@ func (run *replayed) summary() *reports.Summary {
 	if c := &run.settings.Run; c.Restarted != nil && run.result.RestartedMS > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("After the restart the routers follow the policy file %s.", filepath.Base(c.RestartPolicyConfig)))
 	}
+	if p := run.config.PrefillRouter; p != nil {
+		d.Notes = append(d.Notes, fmt.Sprintf("Prompts are routed in mode %v, as the prefill workers say (prefill-router-args).", p.Mode))
+	}
 	d.Trace.Name = run.traceName()
 	digest := reports.TraceDigest(run.trace)
 	d.Trace.Digest = hex.EncodeToString(digest[:])

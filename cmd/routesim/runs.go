@@ -248,7 +248,7 @@ func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 		MaxSimTimeMS:   s.MaxSimTimeMS,
 
 		Frontends: s.Frontends, ReplicaSync: s.ReplicaSync, ReplicaSyncDelayMS: s.ReplicaSyncDelayMS,
-		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates, Restarted: s.Restarted,
+		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates, Restarted: s.Restarted, PrefillRouter: s.PrefillRouter,
 		ExpectedOutput: s.ExpectedOutput, SessionFinal: s.SessionFinal, Faults: faults, Clients: s.Clients,
 	}
 	for i := range groups {

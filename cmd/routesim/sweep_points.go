@@ -332,7 +332,7 @@ func filesOf(r *settings.Run) (names []string) {
 	if name, ok := strings.CutPrefix(r.Timing, "table:"); ok {
 		names = append(names, name)
 	}
-	for _, name := range []string{r.PolicyConfig, r.RestartPolicyConfig} {
+	for _, name := range r.PolicyFiles() {
 		if name != "" {
 			names = append(names, name)
 		}

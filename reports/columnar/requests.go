@@ -180,7 +180,7 @@ func decision() []Column[Request] {
 // requestAt returns the rows of the table of requests.
 func requestAt(t *workloads.Trace, c *sim.Config, r *sim.Result) func(i int) Request {
 	overhead := reports.RequestMSByWorker(c)
-	kv := c.Router.Mode == router.KV
+	kv := c.PromptRouter().Mode == router.KV
 	return func(i int) Request {
 		q := &r.Requests[i]
 		ms := 0.0

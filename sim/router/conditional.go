@@ -119,14 +119,14 @@ func (r *Router) describe(q *Request, p *Preview) {
 // Bypasses reports whether a request of isl prompt tokens is served by a decode
 // worker alone. All comparisons are strict, except that of the guard. prefill is
 // asked for only where the rule looks at it.
-func (c *Conditional) Bypasses(p *Params, isl int32, decode *Preview, prefill func() Preview) bool {
+func (c *Conditional) Bypasses(isl int32, decode *Preview, prefill func() Preview) bool {
 	if decode.Target < 0 {
 		return false
 	}
 	yes := c.Rule != PrefillLoad && c.short(int64(isl), decode.Cached)
 	if !yes && c.Rule != ISLBounding {
 		pre := prefill()
-		yes = pre.busy(*c.busyThreshold(p))
+		yes = pre.busy(*c.PrefillBusyThreshold)
 	}
 	return yes && (c.DecodeBusyThreshold == nil || float64(decode.Blocks) <= float64(*c.DecodeBusyThreshold*float64(decode.Pool)))
 }

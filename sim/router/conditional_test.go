@@ -42,7 +42,8 @@ func TestBypasses(t *testing.T) {
 	} {
 		p := DefaultParams()
 		p.QueueThreshold = &queue
-		if got := c.rule.Bypasses(&p, c.isl, &c.decode, func() Preview { return c.prefill }); got != c.want {
+		c.rule.PrefillBusyThreshold = c.rule.busyThreshold(&p)
+		if got := c.rule.Bypasses(c.isl, &c.decode, func() Preview { return c.prefill }); got != c.want {
 			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
 		}
 	}

@@ -35,6 +35,11 @@ func (p Params) For(stage Stage) Params {
 			p.Live.TrackOutputBlocks = false
 		}
 	case DecodeStage:
+		if p.Live != nil && p.Live.Conditional != nil {
+			rule := *p.Live.Conditional
+			rule.PrefillBusyThreshold = rule.busyThreshold(&p)
+			p.Live.Conditional = &rule
+		}
 		p.TrackPrefillTokens, p.AssumeKVReuse, p.PrefillLoadModel = false, false, false
 		p.QueueThreshold, p.Classes = nil, nil
 		if p.MayBypass() == nil {

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,31 +54,6 @@ func (r *resolution) fromConditional() ([]Given, error) {
 		given = append(given, g)
 	}
 	return given, nil
-}
-
-// memberText returns a value of JSON as one would type it for a setting: names
-// are texts there, numbers numbers, and null stands for none.
-func memberText(raw json.RawMessage, k Kind) (string, bool) {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return "", false
-	}
-	text := ""
-	switch v := v.(type) {
-	case string:
-		if _, name := k.(Choice); !name {
-			return "", false
-		}
-		text = v
-	case float64:
-		text = string(raw)
-	case nil:
-		text = None
-	default:
-		return "", false
-	}
-	_, ok := k.Parse(text)
-	return text, ok
 }
 
 // unknownMember is the error for a key that an object of JSON does not have.

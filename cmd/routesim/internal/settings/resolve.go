@@ -297,6 +297,9 @@ func (s *Sources) Resolve(more []Given) (*Resolved, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	if err := r.settleAdvertised(); err != nil {
+		return nil, err
+	}
 	return r.Resolved, r.settleRestart(s, more)
 }
 

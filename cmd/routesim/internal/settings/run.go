@@ -58,6 +58,7 @@ type Run struct {
 	Conditional       bool               // requests may bypass the prefill stage
 	ConditionalConfig string             // JSON of the rules, "" = none
 	Bypass            router.Conditional // the rules
+	PrefillRouterArgs string             // JSON of what prefill workers say of their routers, "" = nothing
 	ModelName         string             // whose queue classes apply, "" = the root profile's
 	ExpectedOutput    bool               // requests say how long their answers will be
 	SessionFinal      bool               // the last request of a session says that it is
@@ -73,6 +74,11 @@ type Run struct {
 	Restarted           *sim.Restarted // what the restart may change, as resolved; nil = nothing
 	ResetStates         bool           // such a restart begins with an empty index
 
+	// PrefillRouter are the routers of the prefill stage as the prefill workers
+	// want them, as resolved; nil = like the others.
+	PrefillRouter       *router.Params
+	prefillPolicyConfig string // its policy file, "" = none
+
 	WorkerKVEvents  bool
 	EventDelayMS    float64
 	CPU             bool
@@ -82,6 +88,12 @@ type Run struct {
 	TrackingKeyFile string
 	TrackingKeyID   string
 	Seed            uint64
+}
+
+// PolicyFiles returns the paths of the policy files that the run's routers read,
+// "" for each that there is not.
+func (r *Run) PolicyFiles() []string {
+	return []string{r.PolicyConfig, r.RestartPolicyConfig, r.prefillPolicyConfig}
 }
 
 // Words of settings that the run's user has to tell apart.

@@ -111,6 +111,11 @@ func disaggRows() []Setting {
 			Name: "decode-engine-args", Group: Pools, Default: None, Kind: args,
 			Help: "The same for the decode workers.",
 			Ref:  func(r *Run) any { return &r.DecodeArgs },
+		}, {
+			Name: "prefill-router-args", Group: Pools, LiveOnly: true, Default: None,
+			Kind: Word{What: "a JSON object of router settings", Hint: "JSON", Optional: true, Check: validObject},
+			Help: "Router flags of Dynamo's prefill workers, with the names that they have here, such as {\"router-mode\": \"kv\", \"router-temperature\": 0.5}. They hold for the routers that choose among these workers in the place of the run's, as a whole: what is not named has Dynamo's default.",
+			Ref:  func(r *Run) any { return &r.PrefillRouterArgs },
 		},
 	}
 }
