@@ -68,5 +68,5 @@ func (s *simulation) unfinished() error {
 		return fmt.Errorf("request of line %d: found it waiting in %s with nothing left to happen at %v ms, %d of %d requests unfinished, expected every request to end; raise num-gpu-blocks or the limits that hold it back",
 			s.trace.Line(row), where, s.now, s.res.Released-s.done, s.res.Released)
 	}
-	return nil
+	return fmt.Errorf("clock: found %d of %d requests unfinished with nothing left to happen at %v ms, expected every request to end", s.res.Released-s.done, s.res.Released, s.now)
 }

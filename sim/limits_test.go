@@ -51,3 +51,50 @@ func TestTimesBeyondReachAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestRequestsThatNeverEnd: a run with nothing left to happen is an error while a
+// request that reached a router has not ended, and says which and where it is.
+func TestRequestsThatNeverEnd(t *testing.T) {
+	trace, err := workloads.FromRows(workloads.BuilderOptions{BlockSize: 64},
+		workloads.Row{InputLength: 64, OutputLength: 2, HashIDs: []uint64{1}}, workloads.Row{InputLength: 64, OutputLength: 2, HashIDs: []uint64{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	timing, err := models.NewFixed(5, 5, models.TimingOptions{SpeedupRatio: 1, DecodeSpeedupRatio: 1, CapacityTokens: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zero := 0.0
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		arrive int32 // rows that reach a router
+		want   string
+	}{
+		{"nobody came", func(*Config) {}, 0, ""},
+		{"on a worker", func(*Config) {}, 1, "request of line 1: found it waiting in worker 0 with nothing left to happen at 0 ms, 1 of 1 requests unfinished"},
+		{"in the router's queue", func(c *Config) { c.Router.QueueThreshold = &zero }, 2, "2 of 2 requests unfinished"},
+		{"in pools", func(c *Config) { c.Prefill = c.Fleet }, 1, "stuck at 0 ms with 1 requests in flight"},
+	} {
+		cfg := DefaultConfig(1, timing)
+		c.change(&cfg)
+		s, err := newSimulation(trace, &cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range c.arrive {
+			if s.pd != nil {
+				s.pd.enter(row, 0)
+			} else {
+				s.arrive(row, 0)
+			}
+		}
+		err = s.unfinished()
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %s", c.name, err, c.want)
+		}
+	}
+}

@@ -447,3 +447,24 @@ func TestStuckErrorNamesTheCause(t *testing.T) {
 		}
 	}
 }
+
+// TestStuckErrorOfSGLang: the pass is blamed where a chunk of the prompt exceeds
+// it, and the pool where the prompt does.
+func TestStuckErrorOfSGLang(t *testing.T) {
+	for _, c := range []struct {
+		pass, chunk, prompt int32
+		want                string
+	}{
+		{999, 8192, 1000, "a chunk of 1000 tokens (prompt 1000, chunked-prefill-size 8192) exceeds max-prefill-tokens 999"},
+		{999, 1000, 2000, "a chunk of 1000 tokens (prompt 2000, chunked-prefill-size 1000) exceeds max-prefill-tokens 999"},
+		{1000, 8192, 1000, "the request needs 1000 tokens of KV cache"},
+		{999, 8192, 5000, "the request needs 5000 tokens of KV cache"},
+	} {
+		p := engine.DefaultsOf(engine.SGLang)
+		p.NumGPUBlocks, p.SGLang.MaxPrefillTokens, p.SGLang.ChunkedPrefillSize = 4000, c.pass, c.chunk
+		e := &engine.StuckError{Prompt: c.prompt, Length: c.prompt, Params: p}
+		if got := e.Error(); !strings.Contains(got, c.want) {
+			t.Errorf("%d tokens: %q does not say %q", c.prompt, got, c.want)
+		}
+	}
+}

@@ -30,6 +30,17 @@ func (e *StuckError) overBudget() bool {
 	return !e.Params.EnableChunkedPrefill && e.Prompt > e.Params.MaxNumBatchedTokens
 }
 
+// overChunk returns the tokens of the request's next chunk of prefill where they
+// exceed what SGLang computes in one pass, else 0.
+func (e *StuckError) overChunk() int64 {
+	p := &e.Params
+	chunk := min(int64(e.blocks())*int64(p.BlockSize), int64(p.SGLang.ChunkedPrefillSize))
+	if p.Backend != SGLang || e.blocks() >= p.NumGPUBlocks || chunk <= int64(p.SGLang.MaxPrefillTokens) {
+		return 0
+	}
+	return chunk
+}
+
 // Error names the numbers that collide and what to change.
 func (e *StuckError) Error() string {
 	return fmt.Sprintf("stuck at %v ms with %d requests in flight: ", e.AtMS, e.InFlight) + e.cause()
@@ -39,6 +50,9 @@ func (e *StuckError) cause() string {
 	p := &e.Params
 	made := e.Length - e.Prompt
 	switch {
+	case e.overChunk() > 0:
+		return fmt.Sprintf("a chunk of %d tokens (prompt %d, chunked-prefill-size %d) exceeds max-prefill-tokens %d; raise it or lower chunked-prefill-size",
+			e.overChunk(), e.Prompt, p.SGLang.ChunkedPrefillSize, p.SGLang.MaxPrefillTokens)
 	case p.Backend == SGLang && e.Used == e.Has:
 		return fmt.Sprintf("the request needs %d tokens of KV cache (prompt %d and %d generated) and more for its output, and the pool has %d (%d pages of %d); raise num-gpu-blocks, use a larger block size or lower max-model-len",
 			e.Length, e.Prompt, made, int64(p.NumGPUBlocks)*int64(p.BlockSize), p.NumGPUBlocks, p.BlockSize)
