@@ -43,8 +43,18 @@ func newRoot(sys system) *cobra.Command {
 	root.SetOut(sys.stdout)
 	root.SetErr(sys.stderr)
 	root.AddCommand(newReplay(sys), newCompare(sys), newSweep(sys), newPlot(sys), newGate(sys), newParity(), newValidate(sys), newProfile(sys), newExplain(sys), newDefinitions(), newVersion())
+	decimals(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return settings.FlagError(cmd.Flags(), err)
 	})
 	return root
+}
+
+// decimals lets the numbers of a command's options, and of those below it, be
+// decimal ones only.
+func decimals(cmd *cobra.Command) {
+	settings.Decimals(cmd.Flags())
+	for _, c := range cmd.Commands() {
+		decimals(c)
+	}
 }
