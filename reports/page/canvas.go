@@ -225,23 +225,46 @@ type rect struct{ l, t, r, b float64 }
 
 func (a rect) touches(b rect) bool { return a.l < b.r && b.l < a.r && a.t < b.b && b.t < a.b }
 
-// labels places texts beside their marks without touching each other, other
-// marks' own places or the border; a text without room is left out.
+// labels places texts near their marks without touching each other, any mark or
+// the border; a text without room is left out.
 type labels struct {
 	area  rect
 	taken []rect
 }
 
-// place returns the anchor of a text beside a mark, and whether there is one.
-func (l *labels) place(x, y float64, text string) (at point, anchor string, ok bool) {
+// try is a place of a text relative to its mark.
+type try struct {
+	dx, dy float64
+	anchor string
+	lead   bool // the mark is out of reach: a line leads there
+}
+
+// tries are the places in the order in which they are looked at: beside the mark,
+// then ever farther away.
+func tries() []try {
+	list := []try{
+		{11, -7, "start", false}, {11, 15, "start", false}, {-11, -7, "end", false}, {-11, 15, "end", false}, {0, -12, "middle", false}, {0, 21, "middle", false},
+		{13, 4, "start", false}, {-13, 4, "end", false}, {16, -22, "start", true}, {-16, 30, "end", true},
+	}
+	for _, d := range []float64{20, 28, 42, 58, 76, 96, 120} {
+		list = append(list, try{8, -d, "end", true}, try{-8, -d, "start", true}, try{0, -d, "middle", true}, try{8, d + 8, "end", true}, try{-8, d + 8, "start", true},
+			try{d, 4 - d/2, "start", true}, try{d, 4 + d/2, "start", true}, try{-d, 4 - d/2, "end", true}, try{-d, 4 + d/2, "end", true}, try{d, 4, "start", true}, try{-d, 4, "end", true})
+	}
+	return list
+}
+
+// leader is the line from a mark at x, y to the nearest place of its label.
+func leader(x, y float64, r rect) []point {
+	to := point{math.Min(math.Max(x, r.l), r.r), math.Min(math.Max(y, r.t), r.b)}
+	d := math.Hypot(to.x-x, to.y-y)
+	return []point{{x + (to.x-x)/d*8, y + (to.y-y)/d*8}, to}
+}
+
+// place returns the anchor of a text near a mark, the line that leads there where
+// one is needed, and whether there is a place.
+func (l *labels) place(x, y float64, text string) (at point, anchor string, lead []point, ok bool) {
 	w := width(text, 12.5)
-	for _, try := range []struct {
-		dx, dy float64
-		anchor string
-	}{
-		{11, -7, "start"}, {11, 15, "start"}, {-11, -7, "end"}, {-11, 15, "end"}, {0, -12, "middle"}, {0, 21, "middle"},
-		{13, 4, "start"}, {-13, 4, "end"}, {16, -22, "start"}, {-16, 30, "end"},
-	} {
+	for _, try := range tries() {
 		p := point{x + try.dx, y + try.dy}
 		from := p.x
 		switch try.anchor {
@@ -263,8 +286,11 @@ func (l *labels) place(x, y float64, text string) (at point, anchor string, ok b
 		}
 		if free {
 			l.taken = append(l.taken, r)
-			return p, try.anchor, true
+			if try.lead {
+				lead = leader(x, y, r)
+			}
+			return p, try.anchor, lead, true
 		}
 	}
-	return point{}, "", false
+	return point{}, "", nil, false
 }

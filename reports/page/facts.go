@@ -136,13 +136,13 @@ func (m *model) profiles() (out []profile) {
 		p := profile{Title: fmt.Sprintf("%s × %s", pretty(format.Count(int64(f.Count))), f.ID)}
 		p.Facts = append(p.Facts, fact{"grade", f.Grade + gradeFlags(f.Flags)})
 		if e := f.HeldOut; e != nil {
-			p.Facts = append(p.Facts, fact{"error against servers", fmt.Sprintf("median TTFT %s %%, TPOT %s %%; p90 TTFT %s %%, TPOT %s %% (%s)",
-				number(e.TTFT[0], significant), number(e.TPOT[0], significant), number(e.TTFT[1], significant), number(e.TPOT[1], significant), pretty(verdict.HeldOutRuns(f)))})
+			p.Facts = append(p.Facts, fact{"error against servers", fmt.Sprintf("median TTFT %s\u00a0%%, TPOT %s\u00a0%%; p90 TTFT %s\u00a0%%, TPOT %s\u00a0%% (%s)",
+				number(e.TTFT[0], significant), number(e.TPOT[0], significant), number(e.TTFT[1], significant), number(e.TPOT[1], significant), verdict.HeldOutRuns(f))})
 		} else {
 			p.Facts = append(p.Facts, fact{"error against servers", "never compared"})
 		}
 		if e := f.FitError; e != nil {
-			p.Facts = append(p.Facts, fact{"error of the fit", fmt.Sprintf("median, against measured operators: decode %s %%, prefill %s %%, mixed %s %%",
+			p.Facts = append(p.Facts, fact{"error of the fit", fmt.Sprintf("median, against measured operators: decode %s\u00a0%%, prefill %s\u00a0%%, mixed %s\u00a0%%",
 				number(e.Decode[0], significant), number(e.PrefillNoPrefix[0], significant), number(e.Mixed[0], significant))})
 		}
 		p.Facts = append(p.Facts, calibration(f), fact{"KV memory", kvText(f)})

@@ -258,6 +258,22 @@ function setZoom(id, from, to) {
 	delete zooms[id]; delete drawn[id];
 	if (from >= 0 && to - from >= 5 && to <= 1000 && to - from < 1000) zooms[id] = {from, to};
 }
+// Says of what is too wide for the window that it scrolls, and to which sides.
+function edges(e) {
+	const over = e.scrollWidth - e.clientWidth;
+	e.classList.toggle('wide', over > 1);
+	e.classList.toggle('before', over > 1 && e.scrollLeft > 1);
+	e.classList.toggle('after', over > 1 && e.scrollLeft < over - 1);
+}
+function watchEdges() {
+	// Later than the observer's own turn: what it changes is observed too.
+	const look = new ResizeObserver(list => requestAnimationFrame(() => list.forEach(o => edges(o.target.closest('.scroll,nav')))));
+	for (const e of all('.scroll,nav')) {
+		look.observe(e);
+		if (e.firstElementChild) look.observe(e.firstElementChild);
+		e.onscroll = () => edges(e);
+	}
+}
 function start() {
 	if ($('metric')) { $('metric').onchange = e => set({m: e.target.value}); $('stat').onchange = e => set({s: e.target.value}); }
 	for (const s of all('[data-o]')) s.onchange = () => { state.held[s.dataset.o] = +s.value; set({}); };
@@ -303,6 +319,7 @@ function start() {
 	}
 	onhashchange = () => { if (recall()) redraw(); };
 	if (recall()) redraw();
+	watchEdges();
 	root.classList.add('js');
 	root.dataset.ready = 1;
 }

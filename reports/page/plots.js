@@ -364,7 +364,9 @@ function dots(x, y, front) {
 	});
 	return out.sort((a, b) => a.role - b.role);
 }
-const TRIES = [[11, -7, 'start'], [11, 15, 'start'], [-11, -7, 'end'], [-11, 15, 'end'], [0, -12, 'middle'], [0, 21, 'middle'], [13, 4, 'start'], [-13, 4, 'end'], [16, -22, 'start'], [-16, 30, 'end']];
+const TRIES = [[11, -7, 'start'], [11, 15, 'start'], [-11, -7, 'end'], [-11, 15, 'end'], [0, -12, 'middle'], [0, 21, 'middle'], [13, 4, 'start'], [-13, 4, 'end'], [16, -22, 'start', 1], [-16, 30, 'end', 1],
+	...[20, 28, 42, 58, 76, 96, 120].flatMap(d => [[8, -d, 'end', 1], [-8, -d, 'start', 1], [0, -d, 'middle', 1], [8, d + 8, 'end', 1], [-8, d + 8, 'start', 1],
+		[d, 4 - d / 2, 'start', 1], [d, 4 + d / 2, 'start', 1], [-d, 4 - d / 2, 'end', 1], [-d, 4 + d / 2, 'end', 1], [d, 4, 'start', 1], [-d, 4, 'end', 1]])];
 function scatter(o) {
 	const c = new Canvas(o.id, o.w, o.h), front = o.front ? frontOf(o.x, o.y) : null, list = dots(o.x, o.y, front);
 	let [x0, x1] = span(list.map(d => d.x)), [y0, y1] = span(list.map(d => d.y));
@@ -389,7 +391,7 @@ function scatter(o) {
 	}
 	for (const d of inside) c.mark(d.role, x.at(d.x), y.at(d.y), d.p);
 	if (outside) c.text('tk', 'end', a.r, 14, 0, outside + (narrow ? ' more' : outside === 1 ? ' further point lies' : ' further points lie') + ' outside' + (c.clip ? '' : ' ↗'));
-	const taken = inside.filter(d => d.role).map(d => [x.at(d.x) - 6, y.at(d.y) - 6, x.at(d.x) + 6, y.at(d.y) + 6]);
+	const taken = inside.map(d => { const r = d.role === 4 ? 9 : d.role ? 7 : 4; return [x.at(d.x) - r, y.at(d.y) - r, x.at(d.x) + r, y.at(d.y) + r]; });
 	let named = 0;
 	for (const d of [...inside].reverse()) {
 		if (named >= 8) break;
@@ -397,11 +399,15 @@ function scatter(o) {
 		const text = d.role === 4 ? (d.p === ALT ? 'alternative' : 'chosen') + (o.names ? ' ' + name : '') : d.role === 3 ? 'default' : d.role === 2 ? shorten(name, 16) : d.role && o.names ? name : '';
 		if (!text) continue;
 		const w = width(text, 12.5);
-		for (const [dx, dy, anchor] of TRIES) {
+		for (const [dx, dy, anchor, lead] of TRIES) {
 			const tx = x.at(d.x) + dx, ty = y.at(d.y) + dy, l = tx - (anchor === 'middle' ? w / 2 : anchor === 'end' ? w : 0);
 			const r = [l - 2, ty - 12, l + w + 2, ty + 4];
 			if (r[0] < a.l + 2 || r[2] > c.w || r[1] < a.t - 8 || r[3] > a.b || taken.some(q => r[0] < q[2] && q[0] < r[2] && r[1] < q[3] && q[1] < r[3])) continue;
 			taken.push(r);
+			if (lead) {
+				const u = x.at(d.x), v = y.at(d.y), tx = min(max(u, r[0]), r[2]), ty = min(max(v, r[1]), r[3]), far = Math.hypot(tx - u, ty - v);
+				c.curve('ld', path([[u + (tx - u) / far * 8, v + (ty - v) / far * 8], [tx, ty]]));
+			}
 			c.text(d.role > 2 ? 'nm st' : 'nm', anchor, tx, ty, 0, text);
 			named++;
 			break;

@@ -189,11 +189,22 @@ func (m *model) panelMetrics() []int {
 	}
 	out := []int{}
 	for _, n := range names {
-		if k := sweepdata.MetricIndex(n); k >= 0 && m.known(k) {
+		rare := n == "lost" || n == "cancelled"
+		if k := sweepdata.MetricIndex(n); k >= 0 && m.known(k) && !(rare && !m.any(k)) {
 			out = append(out, k)
 		}
 	}
 	return out
+}
+
+// any tells whether a count is above 0 at any point.
+func (m *model) any(metric int) bool {
+	for p := range m.s.Points {
+		if m.mean(p, metric) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // panel lists the figures of a point.

@@ -204,7 +204,7 @@ func (k *sample) run(s *sweepdata.Sweep, p int, seed uint64) {
 	}
 	l := k.latencies(s, p, seed)
 	values := map[string]float64{
-		"reuse_share": 28.4 - 6*math.Abs(ttft-1), "ceiling_share": 36.6, "best_share": 33.2, "chosen_share": 29.1, "believed_share": 29.5,
+		"reuse_share": math.Max(28.4-6*math.Abs(ttft-1), 1), "ceiling_share": 36.6, "best_share": 33.2, "chosen_share": 29.1, "believed_share": 29.5,
 		"imbalance_busy": 1.04 + 0.08*ttft + 0.01*hash(p), "imbalance_tokens_cv": 0.21 * ttft, "completed": float64(k.requests), "completed_share": 100,
 		"rejected": 0, "unfinished": 0, "preemptions": math.Round(61 * ttft), "evicted_blocks": 90210, "output_rate_tps": 1166 + math.Round(3/ttft),
 		"request_rate_rps": 3.4, "total_rate_tps": 40510, "gpu_hours": 31.4, "queue_wait_mean_ms": 12 * ttft, "queue_peak": 7, "peak_kv_usage": 97.2, "tied_share": 4.4, "regret_blocks": 3.2 * ttft,

@@ -191,6 +191,17 @@ func (c *canvas) frontPath(list []dot, x, y scale, a box) {
 	c.draw("path", "front", "d", path(points))
 }
 
+// reach is how far a mark extends from its place.
+func (r role) reach() float64 {
+	switch r {
+	case chosen:
+		return 9
+	case other:
+		return 4
+	}
+	return 7
+}
+
 const mostNames = 8
 
 // nameDots writes the names of the important points, as far as there is room.
@@ -200,10 +211,8 @@ func (m *model) nameDots(c *canvas, s *scatterSpec, list []dot, x, y scale, a bo
 		l.area.r = c.w
 	}
 	for _, d := range list {
-		if d.role > other {
-			px, py := x.at(d.x), y.at(d.y)
-			l.taken = append(l.taken, rect{px - 6, py - 6, px + 6, py + 6})
-		}
+		px, py, r := x.at(d.x), y.at(d.y), d.role.reach()
+		l.taken = append(l.taken, rect{px - r, py - r, px + r, py + r})
 	}
 	named := 0
 	for i := len(list) - 1; i >= 0 && named < mostNames; i-- {
@@ -212,7 +221,10 @@ func (m *model) nameDots(c *canvas, s *scatterSpec, list []dot, x, y scale, a bo
 		if text == "" {
 			continue
 		}
-		if at, anchor, ok := l.place(x.at(d.x), y.at(d.y), text); ok {
+		if at, anchor, lead, ok := l.place(x.at(d.x), y.at(d.y), text); ok {
+			if lead != nil {
+				c.draw("path", "ld", "d", path(lead))
+			}
 			c.text(class, anchor, at.x, at.y, 0, text)
 			named++
 		}

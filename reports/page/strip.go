@@ -174,7 +174,7 @@ func (m *model) outcomes() (heads []string, rows []outcomeRow) {
 	}{
 		{"completed, of " + number(float64(m.s.Trace.Rows), count), func(o *verdict.Outcome) float64 { return o.Completed }, count, false},
 		{"rejected", func(o *verdict.Outcome) float64 { return o.Rejected }, count, false},
-		{"lost with crashed workers", func(o *verdict.Outcome) float64 { return o.Lost }, count, true},
+		{"lost to crashes", func(o *verdict.Outcome) float64 { return o.Lost }, count, true},
 		{"cancelled", func(o *verdict.Outcome) float64 { return o.Cancelled }, count, true},
 		{"unfinished", func(o *verdict.Outcome) float64 { return o.Unfinished }, count, false},
 		{"preemptions", func(o *verdict.Outcome) float64 { return o.Preempted }, count, false},

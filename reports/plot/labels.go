@@ -14,8 +14,7 @@ const (
 )
 
 // labelSpots labels the first spots that have a label and a free place for it:
-// no text on another, none outside, as few spots covered as possible, and none
-// of the marked ones.
+// no text on another or on a spot, and none outside.
 func (f *frame) labelSpots(spots, front []Spot) {
 	stairs := f.along(front)
 	s := f.fonts.style(smallSize, ink())
@@ -47,19 +46,26 @@ func near(all []vg.Point, at vg.Point, apart float64) bool {
 	return false
 }
 
-// freePlace returns the best of ten places about a spot for its label.
+// freePlace returns the best of some places about a spot for its label, which are
+// ever farther away.
 func (f *frame) freePlace(s text.Style, spots []Spot, i int, taken []vg.Rectangle, stairs []vg.Point) (best vg.Rectangle, ok bool) {
 	at := f.spot(&spots[i])
 	w, h := s.Width(spots[i].Label)+2, vg.Length(smallSize+2.5)
 	d := spots[i].Mark.radius() + 3
 	least := math.Inf(1)
-	for k, p := range []vg.Point{ // the lower left corner
+	places := []vg.Point{ // the lower left corner
 		{X: at.X + d, Y: at.Y - h/2}, {X: at.X - d - w, Y: at.Y - h/2},
 		{X: at.X - w/2, Y: at.Y + d}, {X: at.X - w/2, Y: at.Y - d - h},
 		{X: at.X + d, Y: at.Y + 2}, {X: at.X + d, Y: at.Y - 2 - h},
 		{X: at.X - d - w, Y: at.Y + 2}, {X: at.X - d - w, Y: at.Y - 2 - h},
 		{X: at.X + 2.5*d, Y: at.Y + 1.5*d}, {X: at.X + 2.5*d, Y: at.Y - 1.5*d - h},
-	} {
+	}
+	for _, far := range []vg.Length{4, 6, 9, 13} {
+		places = append(places, vg.Point{X: at.X + far*d, Y: at.Y + far*d/2}, vg.Point{X: at.X + far*d, Y: at.Y - far*d/2 - h},
+			vg.Point{X: at.X - far*d - w, Y: at.Y + far*d/2}, vg.Point{X: at.X - far*d - w, Y: at.Y - far*d/2 - h},
+			vg.Point{X: at.X - w/2, Y: at.Y + far*d}, vg.Point{X: at.X - w/2, Y: at.Y - far*d - h})
+	}
+	for k, p := range places {
 		r := vg.Rectangle{Min: p, Max: vg.Point{X: p.X + w, Y: p.Y + h}}
 		if r.Min.X < f.Min.X || r.Max.X > f.Max.X || r.Min.Y < f.Min.Y || r.Max.Y > f.Max.Y || overlapsAny(r, taken) {
 			continue
@@ -76,17 +82,14 @@ func (f *frame) freePlace(s text.Style, spots []Spot, i int, taken []vg.Rectangl
 			}
 			q := f.spot(&spots[j])
 			if reach := spots[j].Mark.radius(); q.X+reach > r.Min.X && q.X-reach < r.Max.X && q.Y+reach > r.Min.Y && q.Y-reach < r.Max.Y {
-				cost++
-				if spots[j].Mark != Plain {
-					cost += 100
-				}
+				cost = math.Inf(1)
 			}
 		}
 		if cost < least {
 			best, least = r, cost
 		}
 	}
-	return best, least < 100
+	return best, !math.IsInf(least, 1)
 }
 
 // along returns places along the front, close enough to tell whether a label

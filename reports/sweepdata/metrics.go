@@ -87,7 +87,7 @@ func otherMetrics() []Metric {
 			return share(100*float64(s.Completed), float64(s.Routesim.Trace.Rows))
 		}},
 		{"rejected", "rejected", "", "requests", -1, func(s *reports.Summary) float64 { return float64(s.Routesim.Rejected) }},
-		{"lost", "lost with crashed workers", "", "requests", -1, func(s *reports.Summary) float64 { return float64(s.Routesim.Lost) }},
+		{"lost", "lost to crashes", "", "requests", -1, func(s *reports.Summary) float64 { return float64(s.Routesim.Lost) }},
 		{"cancelled", "cancelled", "", "requests", -1, func(s *reports.Summary) float64 { return float64(s.Routesim.Cancelled) }},
 		{"unfinished", "unfinished", "", "requests", -1, func(s *reports.Summary) float64 { return float64(s.Routesim.Unfinished) }},
 		{"preemptions", "preemptions", "", "requests", -1, func(s *reports.Summary) float64 { return float64(s.Routesim.Preemptions) }},

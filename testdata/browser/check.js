@@ -19,6 +19,37 @@
 		if (document.documentElement.scrollWidth > innerWidth) bad.push(`the page is ${document.documentElement.scrollWidth} px wide, the window ${innerWidth}`);
 		return bad;
 	};
+	// What goes beyond the window outside of what scrolls and shows it, and texts
+	// that are cut.
+	out.cuts = () => {
+		const bad = new Set(), name = e => `${e.tagName}#${e.id}.${e.getAttribute('class') || ''} "${e.textContent.trim().slice(0, 30)}"`;
+		const scrolls = e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
+		const hints = e => getComputedStyle(e).maskImage !== 'none' && (e.tagName === 'NAV' || getComputedStyle(e, '::before').content.includes('scrolls'));
+		for (const e of document.querySelectorAll('body *')) {
+			if (!shown(e) || e.closest('.vh,.skip,#tip,.defs')) continue;
+			const r = e.getBoundingClientRect();
+			if (scrolls(e) && !hints(e)) bad.add(`${name(e)} scrolls and does not show it`);
+			if (r.right > innerWidth + 1 || r.left < -1) {
+				let n = e.parentElement;
+				while (n && !scrolls(n)) n = n.parentElement;
+				if (!n) bad.add(`${name(e)} leaves the window`);
+			}
+			if (getComputedStyle(e).overflowX === 'hidden' && e.scrollWidth > e.clientWidth + 1) bad.add(`${name(e)} is cut`);
+		}
+		return [...bad];
+	};
+	// Labels of points that lie on a point.
+	out.covers = () => {
+		const bad = [];
+		for (const svg of document.querySelectorAll('#pareto,#balance')) {
+			const dots = [...svg.querySelectorAll('.m,.mf,.mr,.md,.mc')].map(e => [e.dataset.p, e.getBoundingClientRect()]);
+			for (const t of svg.querySelectorAll('.nm')) {
+				const r = t.getBoundingClientRect(), slack = 0.18 * r.height;
+				for (const [p, q] of dots) if (r.left < q.right && q.left < r.right && r.top + slack < q.bottom && q.top < r.bottom - slack) bad.push(`${svg.id}: "${t.textContent}" lies on point ${p}`);
+			}
+		}
+		return bad;
+	};
 	const rgb = s => { const m = s.match(/[\d.]+/g); return m && (m.length < 4 || +m[3] > 0) ? m.slice(0, 3).map(Number) : null; };
 	const light = c => { const [r, g, b] = c.map(v => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
 	const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };

@@ -47,9 +47,16 @@ func TestEveryState(t *testing.T) {
 				}
 			}
 			b.same(`document.querySelectorAll('h1').length`, "1")
-			for _, bad := range b.list(`check.texts()`) {
+			b.same(`document.documentElement.classList.contains('js')`, "true") // no error took it away
+			for _, bad := range append(b.list(`check.texts()`), b.list(`check.covers()`)...) {
 				t.Error(bad)
 			}
+			b.size(390)
+			time.Sleep(100 * time.Millisecond) // until the script has seen it
+			for _, bad := range append(b.list(`check.cuts()`), b.list(`check.covers()`)...) {
+				t.Errorf("390 px: %s", bad)
+			}
+			b.size(1240)
 			if strings.Contains(b.text(`document.body.innerText`), "NaN") {
 				t.Error("the page shows NaN")
 			}
