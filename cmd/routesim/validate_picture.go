@@ -28,7 +28,7 @@ func scatterPictures() []scatterPicture {
 		{"itl", "ITL", "ms", true,
 			func(c *validation.Comparison) *validation.Error { return &c.ITL },
 			func(r *validation.Row) plot.Pair { return plot.Pair{Recorded: r.ITL, Simulated: r.SimITL} }},
-		{"cached_tokens", "cached tokens", "tokens", false,
+		{"cached_tokens", "cached prefix", "tokens", false,
 			func(c *validation.Comparison) *validation.Error { return &c.Cached },
 			func(r *validation.Row) plot.Pair { return plot.Pair{Recorded: r.Cached, Simulated: r.SimCached} }},
 	}

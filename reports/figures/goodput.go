@@ -105,9 +105,12 @@ func (d *data) slo() string {
 // within the SLA.
 func (d *data) goodputFinding(axis, m int) string {
 	name := verdict.Short(d.s.Axes[axis].Name)
-	among := d.alongDefault(axis)
+	among, rest := d.alongDefault(axis), ""
+	if len(d.live) > 1 {
+		rest = " (all else at the default)"
+	}
 	if len(among) < 2 {
-		among = d.bestAlong(axis, m)
+		among, rest = d.bestAlong(axis, m), ""
 	}
 	among = slices.DeleteFunc(among, func(p int) bool { return p < 0 || !finite(d.means[p][m]) })
 	if len(among) == 0 {
@@ -119,14 +122,14 @@ func (d *data) goodputFinding(axis, m int) string {
 		switch {
 		case len(met) == 0:
 			best := slices.MaxFunc(among, func(a, b int) int { return compare(d.means[a][m], d.means[b][m]) })
-			return fmt.Sprintf("No %s keeps %s %% of requests within the SLA; closest: %s with %s", name, format.Fixed(t, 0), value(best), d.write(m, d.means[best][m]))
+			return fmt.Sprintf("No %s keeps %s %% of requests within the SLA; closest: %s with %s%s", name, format.Fixed(t, 0), value(best), d.write(m, d.means[best][m]), rest)
 		case len(met) < len(among):
-			return fmt.Sprintf("%s %% of requests are within the SLA at %s %s", format.Fixed(t, 0), name, listed(met, value))
+			return fmt.Sprintf("%s %% of requests are within the SLA at %s %s%s", format.Fixed(t, 0), name, listed(met, value), rest)
 		}
-		return fmt.Sprintf("At least %s %% of requests are within the SLA at every %s tried", format.Fixed(t, 0), name)
+		return fmt.Sprintf("At least %s %% of requests are within the SLA at every %s tried%s", format.Fixed(t, 0), name, rest)
 	}
 	best := slices.MaxFunc(among, func(a, b int) int { return compare(d.means[a][m], d.means[b][m]) })
-	return fmt.Sprintf("Most requests are within the SLA at %s %s: %s", name, value(best), d.write(m, d.means[best][m]))
+	return fmt.Sprintf("Most requests are within the SLA at %s %s: %s%s", name, value(best), d.write(m, d.means[best][m]), rest)
 }
 
 func compare(a, b float64) int {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,5 +58,14 @@ func TestTypeset(t *testing.T) {
 		if got := Typeset(text); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestWords: a line never ends between a number and its unit.
+func TestWords(t *testing.T) {
+	got := Words("TTFT 6.60 s, of  the others\n2.26 s -> 15 ms; a share of 5 %. I s it, +0.1 pp (3 %)")
+	want := []string{"TTFT", "6.60 s,", "of", "the", "others", "2.26 s", "->", "15 ms;", "a", "share", "of", "5 %.", "I", "s", "it,", "+0.1 pp", "(3 %)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
 	}
 }

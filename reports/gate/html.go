@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"routesim/reports/format"
@@ -17,24 +18,27 @@ const page = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>routesim gate: {{.Verdict}}</title>
 <style>
-body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#14181d;background:#fff}
-table{border-collapse:collapse;margin:.8rem 0;font-variant-numeric:tabular-nums}
-th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #e7ebef}
+:root{color-scheme:light dark;--bg:light-dark(#fff,#12171d);--ink:light-dark(#14181d,#e8ecf1);--mute:light-dark(#55606c,#a3afbb);--line:light-dark(#e7ebef,#2e3843);--bad:light-dark(#a3260a,#ff9a80);--good:light-dark(#00603f,#7fd6b0);--new:light-dark(#7a5200,#f0c267);--link:light-dark(#0b63a3,#6cbcf5);--shade:light-dark(#0003,#000c)}
+body{font:15px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:var(--ink);background:var(--bg);overflow-wrap:anywhere}
+a{color:var(--link)}
+table{border-collapse:collapse;margin:.8rem 0;font-variant-numeric:tabular-nums;overflow-wrap:normal}
+th,td{padding:.2rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}
 th:first-child,td:first-child{text-align:left}
-th{font-weight:600;color:#55606c}
-.wide{overflow-x:auto}
-.PASS{color:#00603f}.REGRESSION,.INVALID,.worse{color:#a3260a;font-weight:600}.BEHAVIOUR_CHANGED{color:#7a5200;font-weight:600}
-.better{color:#00603f;font-weight:600}
-.chosen{font-weight:700}
-section{border-top:1px solid #c9d0d6;margin-top:2rem}
-svg{max-width:100%;height:auto}
-code{background:#f3f5f7;padding:.1rem .3rem}
+th{font-weight:600;color:var(--mute)}
+/* Shaded at the edges behind which there is more */
+.wide{overflow-x:auto;background:linear-gradient(90deg,var(--bg) 40%,#0000) 0/48px 100% no-repeat local,linear-gradient(270deg,var(--bg) 40%,#0000) 100%/48px 100% no-repeat local,linear-gradient(90deg,var(--shade),#0000) 0/16px 100% no-repeat,linear-gradient(270deg,var(--shade),#0000) 100%/16px 100% no-repeat}
+.PASS,.better{color:var(--good)}.REGRESSION,.INVALID,.worse{color:var(--bad);font-weight:600}.BEHAVIOUR_CHANGED{color:var(--new);font-weight:600}
+.better,.chosen{font-weight:700}
+section{border-top:1px solid var(--line);margin-top:2rem}
+svg{max-width:100%;height:auto;background:#fff}
+figure{margin:1rem 0}
+@media(max-width:40rem){th,td{padding:.2rem .4rem}h1{font-size:1.5rem}h2{font-size:1.2rem}}
 </style></head><body>
 <h1>routesim gate: <span class="{{.Verdict}}">{{.Verdict}}</span></h1>
 {{with .Problem}}<p>{{.}}</p>{{end}}
-{{if .Scenarios}}<table><thead><tr><th scope="col">scenario</th><th scope="col">verdict</th><th scope="col">decisions</th><th scope="col">worst metric</th></tr></thead><tbody>
+{{if .Scenarios}}<div class="wide"><table><thead><tr><th scope="col">scenario</th><th scope="col">verdict</th><th scope="col">decisions</th><th scope="col">worst metric</th></tr></thead><tbody>
 {{range .Scenarios}}<tr><td><a href="#{{.Name}}">{{.Name}}</a></td><td class="{{.Verdict}}">{{.Verdict}}</td><td>{{.Decisions}}</td><td>{{.Worst}}</td></tr>
-{{end}}</tbody></table>{{end}}
+{{end}}</tbody></table></div>{{end}}
 {{range .Notes}}<p>{{.}}</p>
 {{end}}{{range .Advice}}<p>{{.}}</p>
 {{end}}{{range .Scenarios}}<section id="{{.Name}}"><h2>{{.Name}}: <span class="{{.Verdict}}">{{.Verdict}}</span></h2>
@@ -105,7 +109,7 @@ func WriteHTML(w io.Writer, r *Report) error {
 
 func (s *Result) html(r *Report) (htmlScenario, error) {
 	out := htmlScenario{
-		Name: s.Name, Verdict: s.Verdict, Decisions: s.decisionsCell(), Worst: s.worst(), Lines: s.Problems,
+		Name: s.Name, Verdict: s.Verdict, Decisions: s.decisionsCell(), Worst: s.worst(), Lines: slices.Clone(s.Problems),
 		What: fmt.Sprintf("%s, %s, %s", s.Trace.Name, format.Plural(s.Trace.Requests, "request"), format.Plural(int64(len(s.Seeds)), "seed")),
 	}
 	for _, c := range s.Changes {
@@ -135,6 +139,11 @@ func (s *Result) html(r *Report) (htmlScenario, error) {
 		}
 	}
 	out.MovedLines = append(out.MovedLines, s.Notes...)
+	for _, list := range [][]string{out.Lines, out.MovedLines, out.MovedRows} {
+		for i := range list {
+			list[i] = unbroken(list[i])
+		}
+	}
 	if !s.quiet() {
 		svg, err := s.curves(r)
 		if err != nil {
@@ -158,6 +167,15 @@ func (d *Divergence) html() (out [][]htmlCell) {
 		out = append(out, row)
 	}
 	return out
+}
+
+// unbroken keeps numbers and their units on one line.
+func unbroken(text string) string {
+	words := format.Words(text)
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], " ", "\u00a0")
+	}
+	return strings.Join(words, " ")
 }
 
 // curves draws both distributions of TTFT, nothing where one is not known.

@@ -75,7 +75,7 @@ func (p *textPage) line(text string) {
 // wrapped writes a text with a label before it, broken at spaces.
 func (p *textPage) wrapped(label, text string) {
 	line, indent := label, strings.Repeat(" ", len(label))
-	for _, word := range strings.Fields(text) {
+	for _, word := range format.Words(text) {
 		if len(line) > len(indent) && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			p.line(line)
 			line = indent

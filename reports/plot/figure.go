@@ -169,7 +169,7 @@ func (f *Figure) header(c draw.Canvas) vg.Length {
 	title := f.fonts.bold(titleSize, ink())
 	write(title, wrap(title, f.Title, width, 2))
 	small := f.fonts.style(smallSize, muted())
-	write(small, wrap(small, f.Subtitle, width, 2))
+	write(small, wrap(small, f.Subtitle, width, 3))
 	y = f.legendRows(c, y-gap)
 	if f.y.label == "" {
 		return y - gap

@@ -10,7 +10,7 @@ import (
 
 const (
 	mostLabels = 8  // of a scatter
-	labelApart = 22 // pt between two labelled points
+	labelApart = 12 // pt between two labelled points
 )
 
 // labelSpots labels the first spots that have a label and a free place for it:

@@ -73,6 +73,9 @@ func linearAxis(label string, lo, hi float64) axis {
 	return axis{label: label, lo: lo, hi: hi, ticks: linearTicks(lo, hi)}
 }
 
+// fewPairs are drawn by larger and darker dots than the thousands of a trace.
+const fewPairs = 500
+
 // dots draws the pairs, one dot for all that would cover each other: where many
 // lie the dots are darker.
 func (f *frame) dots(pairs []Pair) {
@@ -88,11 +91,14 @@ func (f *frame) dots(pairs []Pair) {
 		}
 		count[s]++
 	}
-	base := Chosen.color()
+	base, least, radius := Chosen.color(), 0.3, vg.Length(1.5)
+	if len(pairs) <= fewPairs {
+		least, radius = 0.65, 2.2
+	}
 	for i, s := range order {
-		alpha := math.Min(0.3+0.12*math.Log2(float64(count[s])), 0.9)
+		alpha := math.Min(least+0.12*math.Log2(float64(count[s])), 0.9)
 		f.DrawGlyph(draw.GlyphStyle{
-			Color: color.NRGBA{base.R, base.G, base.B, uint8(255 * alpha)}, Radius: 1.5, Shape: draw.CircleGlyph{},
+			Color: color.NRGBA{base.R, base.G, base.B, uint8(255 * alpha)}, Radius: radius, Shape: draw.CircleGlyph{},
 		}, first[i])
 	}
 }

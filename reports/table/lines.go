@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"routesim/reports/format"
 )
 
 const (
@@ -72,7 +74,7 @@ func (p *page) styledEntry(style, label, text string) {
 func wrap(text string, n int) []string {
 	var lines []string
 	line, used := "", 0
-	for _, word := range strings.Fields(text) {
+	for _, word := range format.Words(text) {
 		for {
 			size := utf8.RuneCountInString(word)
 			if used > 0 && used+1+size <= n {

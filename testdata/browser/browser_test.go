@@ -67,8 +67,49 @@ func setUp(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// makePages writes pages of made-up sweeps in every state, and one of a real
-// sweep of the start of a bundled trace, both at once.
+// gateSuite is a suite whose decisions a temperature changes.
+const gateSuite = `gate: 1
+settings: {workers: 4, router-temperature: %s}
+scenarios:
+  - {name: plain, trace: small.jsonl}
+  - name: pools-with-a-long-name-and-conditional-disaggregation
+    trace: small.jsonl
+    settings: {prefill-workers: 2, decode-workers: 3, router-conditional-disagg: true}
+`
+
+// makeGate writes the page of a gate that found other decisions.
+func makeGate() error {
+	dir := filepath.Join(pages, "suite")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	trace, err := os.ReadFile(filepath.Join(root, "cmd", "routesim", "testdata", "traces", "small.jsonl"))
+	if err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"small.jsonl": string(trace), "cold.yaml": fmt.Sprintf(gateSuite, "0"), "hot.yaml": fmt.Sprintf(gateSuite, "3")} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	gate := func(args ...string) ([]byte, error) {
+		cmd := exec.Command("go", append([]string{"run", "./cmd/routesim", "gate"}, args...)...)
+		cmd.Dir = root
+		return cmd.CombinedOutput()
+	}
+	if out, err := gate("--suite", filepath.Join(dir, "cold.yaml"), "--update"); err != nil {
+		return fmt.Errorf("the gate's baseline: %w\n%s", err, out)
+	}
+	// Its exit code is that of its verdict.
+	out, _ := gate("--suite", filepath.Join(dir, "hot.yaml"), "--baseline", filepath.Join(dir, "cold.baseline.yaml"), "-o", dir)
+	if err := os.Rename(filepath.Join(dir, "gate.html"), filepath.Join(pages, "gate.html")); err != nil {
+		return fmt.Errorf("the gate's page: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// makePages writes pages of made-up sweeps in every state, one of a real sweep
+// of the start of a bundled trace, and that of a gate, all at once.
 func makePages() error {
 	real := filepath.Join(pages, "real")
 	commands := [][]string{
@@ -76,7 +117,8 @@ func makePages() error {
 		{"go", "run", "./cmd/routesim", "sweep", "testdata/traces/mooncake_conversation.jsonl.zst", "--no-env", "-q", "--workers", "6", "--max-sim-time-ms", "500000",
 			"--vary", "router-kv-overlap-score-credit=0,0.5,1,2", "--vary", "router-prefill-load-scale=0.5,1,4", "--sla-ttft-ms", "2000", "--seeds", "6", "-o", real},
 	}
-	done := make(chan error, len(commands))
+	done := make(chan error, len(commands)+1)
+	go func() { done <- makeGate() }()
 	for _, c := range commands {
 		go func() {
 			cmd := exec.Command(c[0], c[1:]...)
@@ -89,7 +131,7 @@ func makePages() error {
 			done <- err
 		}()
 	}
-	for range commands {
+	for range len(commands) + 1 {
 		if err := <-done; err != nil {
 			return err
 		}

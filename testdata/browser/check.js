@@ -24,7 +24,7 @@
 	out.cuts = () => {
 		const bad = new Set(), name = e => `${e.tagName}#${e.id}.${e.getAttribute('class') || ''} "${e.textContent.trim().slice(0, 30)}"`;
 		const scrolls = e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
-		const hints = e => getComputedStyle(e).maskImage !== 'none' && (e.tagName === 'NAV' || getComputedStyle(e, '::before').content.includes('scrolls'));
+		const hints = e => getComputedStyle(e).backgroundAttachment.includes('local') || getComputedStyle(e).maskImage !== 'none' && (e.tagName === 'NAV' || getComputedStyle(e, '::before').content.includes('scrolls'));
 		for (const e of document.querySelectorAll('body *')) {
 			if (!shown(e) || e.closest('.vh,.skip,#tip,.defs')) continue;
 			const r = e.getBoundingClientRect();

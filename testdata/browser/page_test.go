@@ -92,6 +92,25 @@ func TestTextsAndContrast(t *testing.T) {
 	}
 }
 
+// The gate's page fits too, and can be read in both themes; it has no script.
+func TestGatePage(t *testing.T) {
+	b := open(t, "gate", "")
+	for _, dark := range []bool{false, true} {
+		b.run(theme(dark))
+		for _, width := range []int64{1240, 390} {
+			b.size(width)
+			for _, check := range []string{"cuts", "texts", "contrast"} {
+				for _, bad := range b.list(`check.` + check + `()`) {
+					t.Errorf("dark %t, %d px: %s", dark, width, bad)
+				}
+			}
+			b.shoot(fmt.Sprintf("gate-%t-%d", dark, width))
+		}
+	}
+	b.same(`document.querySelectorAll('section').length`, "2")
+	b.clean()
+}
+
 // sameAgain fails unless the script draws what the program drew.
 func (b *tab) sameAgain() {
 	b.Helper()
