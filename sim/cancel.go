@@ -147,9 +147,7 @@ func (s *simulation) cancelNamed(f *Fault) {
 	r := &s.res.Requests[f.Request]
 	switch {
 	case math.IsNaN(r.Arrival):
-		if s.failed == nil {
-			s.failed = f.early(math.NaN())
-		}
+		s.end(f.early(math.NaN()))
 		return
 	case r.Status != Unfinished:
 		s.res.Cancelled.Late++

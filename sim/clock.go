@@ -23,12 +23,8 @@ func tooLateTransfer(at float64) error {
 }
 
 // beyond is the error for a run whose next event lies beyond the end of time.
+// Passes that end there fail when they start.
 func (s *simulation) beyond(at float64) error {
-	for _, g := range s.stages {
-		if g.stuck != nil && slices.Contains(g.ends, at) { // noticed when the pass started
-			return g.stuck
-		}
-	}
 	t := s.trace
 	if turns := s.driver.turns; len(turns) > 0 && turns[0].at == at {
 		row := int(turns[0].row)

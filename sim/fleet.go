@@ -20,6 +20,7 @@ type fleet struct {
 	blocked []uint64         // likewise: and it can do none before a transfer ends
 	begun   int              // ranks below this one have started their passes of this instant
 	stuck   error            // of the first worker that could not go on
+	end     func(error)      // ends the run
 	patient bool             // one that lacks blocks may be able to later
 	ranks   []rankOf         // nil where every worker has one rank
 	size    int32            // workers
@@ -107,7 +108,8 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 			continue
 		}
 		if err == nil && !(end <= endOfTime) {
-			err = f.tooLate(w, now, end)
+			f.end(explain(w, f.tooLate(w, now, end)))
+			continue
 		}
 		if err != nil {
 			if _, lacks := err.(*engine.StuckError); f.stuck == nil && !(lacks && f.patient) {

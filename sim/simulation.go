@@ -37,7 +37,7 @@ type simulation struct {
 	faults    []faultEvent  // to come, by time
 	leaving   bool          // clients may leave
 	hangups   heap.Heap[hangup, *hangup]
-	failed    error // of a router; ends the run
+	failed    error // ends the run
 
 	now float64
 	pd  *disagg // the other half where prefill and decode are apart, else nil

@@ -37,7 +37,7 @@ type stage struct {
 
 // addWorkers fills a stage with its workers.
 func (s *simulation) addWorkers(g *stage, pool Pool, groups []Group, role engine.Role, sampler func(int, engine.Pass)) {
-	g.pool, g.sampler = pool, sampler
+	g.pool, g.sampler, g.end = pool, sampler, s.end
 	for i := range groups {
 		own := groups[i]
 		own.Engine.Role = role
@@ -196,10 +196,17 @@ func (s *simulation) drain(g *stage, r *router.Router) {
 	s.broken(r)
 }
 
-// broken keeps the first error of a router, which ends the run.
+// end ends the run with the first error.
+func (s *simulation) end(err error) {
+	if s.failed == nil {
+		s.failed = err
+	}
+}
+
+// broken ends the run with an error of a router.
 func (s *simulation) broken(r *router.Router) {
-	if err := r.Err(); err != nil && s.failed == nil {
-		s.failed = fmt.Errorf("router: %w", err)
+	if err := r.Err(); err != nil {
+		s.end(fmt.Errorf("router: %w", err))
 	}
 }
 

@@ -253,10 +253,23 @@ func (r *dictReader) timing(path string, raw json.RawMessage) (string, error) {
 		Provider  string
 		Config    struct{ Path string }
 	}
+	const want = "type polynomial, fixed with prefill_ms and decode_ms, or external with provider dynamo_profile and config.path"
+	timing, _ := r.table.Lookup("timing")
+	g := Given{Setting: timing, Place: r.place(path)}
+	if _, err := g.members(string(raw)); err != nil && bytes.HasPrefix(raw, []byte("{")) {
+		return "", err // a key given twice
+	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return "", r.problem(path, plainText(compact(raw)), "a timing model: "+err.Error())
+	err := d.Decode(&m)
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field != "":
+		return "", r.problem(path, "a "+kind.Value+" as "+kind.Field, want)
+	case errors.As(err, &kind):
+		return "", r.problem(path, plainText(compact(raw)), "an object with "+want)
+	case err != nil:
+		return "", r.problem(path, plainText(compact(raw)), want+" ("+strings.TrimPrefix(err.Error(), "json: ")+")")
 	}
 	switch {
 	case m.Type == "polynomial":
@@ -266,7 +279,7 @@ func (r *dictReader) timing(path string, raw json.RawMessage) (string, error) {
 	case m.Type == "external" && m.Provider == "dynamo_profile" && m.Config.Path != "":
 		return "table:" + m.Config.Path, nil
 	}
-	return "", r.problem(path, plainText(compact(raw)), "type polynomial, fixed with prefill_ms and decode_ms, or external with provider dynamo_profile and config.path")
+	return "", r.problem(path, plainText(compact(raw)), want)
 }
 
 // compact writes JSON on one line, cut where it is long.
