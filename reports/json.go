@@ -96,6 +96,9 @@ func (s *Summary) oracle() object {
 	if s.Disk != nil {
 		o = append(o, member{"g3_offload", s.Disk})
 	}
+	if s.Hosts != nil {
+		o = append(o, member{"g2_domains", s.Hosts})
+	}
 	if g := s.Goodput; g != nil {
 		o = append(o, object{
 			{"goodput_completed_requests", g.Completed},
@@ -152,6 +155,10 @@ func (s *Summary) Values() map[string]any {
 			out[m.key] = int64(v)
 		case *DiskFigures:
 			v.values(out)
+		case []HostFigures:
+			for i := range v {
+				v[i].values(i, out)
+			}
 		default:
 			out[m.key] = v
 		}

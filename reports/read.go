@@ -38,6 +38,9 @@ func ReadSummary(text []byte) (*Summary, error) {
 	if _, ok := members["g3_offload"]; ok {
 		r.read("g3_offload", &s.Disk)
 	}
+	if _, ok := members["g2_domains"]; ok {
+		r.read("g2_domains", &s.Hosts)
+	}
 	if _, ok := members["goodput_completed_requests"]; ok {
 		s.Goodput = &Goodput{
 			Bounds: sim.SLA{}, Completed: r.whole("goodput_completed_requests"),

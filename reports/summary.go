@@ -38,8 +38,9 @@ type Summary struct {
 	E2E              metrics.Stats // ms, one value per request
 	UserRate         metrics.Stats // tokens/s, one value per token gap above 0
 
-	Goodput *Goodput     // nil without an SLA
-	Disk    *DiskFigures // nil without disk tiers
+	Goodput *Goodput      // nil without an SLA
+	Disk    *DiskFigures  // nil without disk tiers
+	Hosts   []HostFigures // host tiers that workers share
 
 	Routesim Details
 }
@@ -69,7 +70,7 @@ func Summarize(t *workloads.Trace, c *sim.Config, r *sim.Result) *Summary {
 	s.addRequests(c, r)
 	s.addRates()
 	s.addGPUs(c)
-	s.Disk = diskTier(c, r)
+	s.Disk, s.Hosts = diskTier(c, r), sharedHosts(r)
 	s.Routesim = details(t, c, r, s)
 	return s
 }

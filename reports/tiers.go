@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"slices"
 
 	"routesim/sim"
@@ -98,4 +99,26 @@ func (d *DiskFigures) values(out map[string]any) {
 	}
 	out[path+"evictions"], out[path+"cross_worker_read_blocks"] = d.Evicted, d.Foreign
 	out[path+"resident_blocks"], out[path+"pending_blocks"], out[path+"bypassed_restores"] = d.Resident, d.Coming, d.Bypassed
+}
+
+// HostFigures tell what a host tier holds that all workers share, by the names of
+// Dynamo's replay.
+type HostFigures struct {
+	Capacity int64 `json:"capacity_blocks"`
+	Resident int64 `json:"resident_blocks"` // at the end
+	Used     int64 `json:"used_blocks"`     // those that are still being written too
+}
+
+// sharedHosts lists the host tiers that workers share: one, or none.
+func sharedHosts(r *sim.Result) []HostFigures {
+	if r.HostPool.Capacity == 0 {
+		return nil
+	}
+	return []HostFigures{HostFigures(r.HostPool)}
+}
+
+// values adds the figures to those of a summary, each with its path as its name.
+func (h *HostFigures) values(i int, out map[string]any) {
+	path := fmt.Sprintf("g2_domains.%d.", i)
+	out[path+"capacity_blocks"], out[path+"resident_blocks"], out[path+"used_blocks"] = h.Capacity, h.Resident, h.Used
 }

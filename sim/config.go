@@ -203,7 +203,7 @@ func (c *Config) Validate() error {
 	if err := c.validateDisagg(); err != nil {
 		return err
 	}
-	if err := c.checkDisks(); err != nil {
+	if err := c.checkTiers(); err != nil {
 		return err
 	}
 	if err := c.Router.Validate(); err != nil {

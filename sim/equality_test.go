@@ -44,6 +44,7 @@ func fixedParts(r *Result) (b []byte) {
 	put(r.Cancelled)
 	put(r.Crashed)
 	put(r.Disk)
+	put(r.HostPool)
 	put(r.Herding)
 	put(r.Prefill)
 	put(r.Handoffs)
@@ -70,7 +71,7 @@ func TestFixedPartsHoldEveryField(t *testing.T) {
 		"Requests", "Routed", "Finished", "Workers", "DurationMS", "EndMS", "WorkerSeconds",
 		"CommittedPrefillTokens", "Released", "Gaps", "GroupGaps", "QueuePeak", "TokenDigest", "Stopped",
 		"OverLength", "TokenTimes", "AdmissionLog", "Prefill", "Handoffs", "PrefillWorkerSeconds", "Counters",
-		"LostBatches", "LostBookings", "RestartedMS", "Cancelled", "Crashed", "Herding", "Disk",
+		"LostBatches", "LostBookings", "RestartedMS", "Cancelled", "Crashed", "Herding", "Disk", "HostPool",
 	}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Result]()) {
 		if !slices.Contains(known, f.Name) {

@@ -90,6 +90,9 @@ func (s *simulation) finish() *Result {
 	if s.disks != nil {
 		res.Disk = s.disks.Content()
 	}
+	if s.hostPool != nil {
+		res.HostPool = s.hostPool.Content()
+	}
 	for _, g := range s.stages {
 		for _, r := range g.fronts {
 			res.Counters.Add(&r.Counters)

@@ -145,6 +145,7 @@ type Result struct {
 	Routed   []int32            // rows in routing order
 	Finished []int32            // rows in the order they ended
 	Disk     engine.DiskContent // of all disks at the end
+	HostPool engine.HostContent // of the host tier that all share, at the end
 	Workers  []Worker
 	Prefill  []Worker  // of the prefill pool in disaggregated serving, in which Workers decode
 	Handoffs []Handoff // by trace row, only in disaggregated serving

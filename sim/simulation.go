@@ -29,13 +29,14 @@ type simulation struct {
 	stage            // the workers that generate, and their routers
 	stages  []*stage // all: with pools the prefill one comes first
 
-	offloads  bool          // workers move KV to lower tiers and back
-	disks     *engine.Disks // of the workers, nil where nobody has tiers
-	nextFront int           // where the next request arrives
-	timed     bool          // routers have timers
-	restart   float64       // ms, when the routers restart, +Inf = never
-	faults    []faultEvent  // to come, by time
-	leaving   bool          // clients may leave
+	offloads  bool             // workers move KV to lower tiers and back
+	disks     *engine.Disks    // of the workers, nil where nobody has tiers
+	hostPool  *engine.HostPool // of all workers together, nil where there is none
+	nextFront int              // where the next request arrives
+	timed     bool             // routers have timers
+	restart   float64          // ms, when the routers restart, +Inf = never
+	faults    []faultEvent     // to come, by time
+	leaving   bool             // clients may leave
 	hangups   heap.Heap[hangup, *hangup]
 	failed    error // ends the run
 
@@ -111,6 +112,9 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	}
 	if s.offloads {
 		s.disks = engine.NewDisks(c.Ranks(), p.hash)
+		if i := c.sharesHost(); i >= 0 {
+			s.hostPool = engine.NewHostPool(&c.Fleet[i].Engine, c.Ranks(), p.hash)
+		}
 	}
 	if c.RestartAtMS != nil {
 		s.restart = *c.RestartAtMS
@@ -135,7 +139,7 @@ func (s *simulation) newWorker(g *Group, index int, sampler func(int, engine.Pas
 	return engine.NewWorker(g.Engine, engine.Options{
 		Timing: g.Timing, Shift: p.shift, PromptBlocks: p.sharedLimit(),
 		Plain: c.Plain || c.Disaggregated() || g.Ranks() > 1 || c.needsPlain() || p.dynamic != nil || sampler != nil, KeepAdmissions: c.KeepAdmissions,
-		Hash: p.hash, Disks: s.disks,
+		Hash: p.hash, HostPool: s.hostPool, Disks: s.disks,
 		Observe: observer(sampler, index), Index: index,
 	})
 }

@@ -78,9 +78,7 @@ func (s *simulation) addRouters(g *stage, p router.Params, seed uint64) {
 		own := &g.groups[g.extra[i].group]
 		w.Events.On = g.router.WantsEvents() && !own.Silent
 		w.Events.Lag = p.KVEventLagMS + own.EventDelayMS
-		if p.Live != nil { // Dynamo's replay tells nobody of disks
-			w.PublishDisk(s.now)
-		}
+		w.Publish(s.now, p.Live != nil) // Dynamo's replay tells nobody of disks
 		g.listen = g.listen || w.Events.On
 		if c.EventLoss > 0 {
 			w.Events.Lost = func(batch int64) bool {

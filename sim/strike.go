@@ -153,12 +153,10 @@ func (s *simulation) replace(g *stage, i int) {
 	x.leaving = x.leaving[:0]
 	g.ends[i] = math.Inf(1)
 	g.ready[i>>6] &^= 1 << (i & 63)
-	if s.disks != nil {
-		s.disks.Leave(i)
-	}
+	old.Quit()
 	w := s.newWorker(&g.groups[x.group], i, g.sampler)
 	w.Events = old.Events.Renew(w.Events)
-	w.PublishDisk(s.now)
+	w.Publish(s.now, s.timed)
 	w.SetPace(s.slowness(g, i))
 	g.workers[i] = w
 	for _, r := range g.fronts {

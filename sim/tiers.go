@@ -42,21 +42,38 @@ func (c *Config) offloads() bool {
 	return slices.ContainsFunc(c.Fleet, tier) || slices.ContainsFunc(c.Prefill, tier)
 }
 
-// checkDisks reports where workers cannot have one disk together.
-func (c *Config) checkDisks() error {
-	first := -1
+// sharesHost returns the first group whose workers share a host tier, -1 for none.
+func (c *Config) sharesHost() int {
+	return slices.IndexFunc(c.Fleet, func(g Group) bool { return g.Engine.Host.Blocks > 0 && g.Engine.Host.Shared })
+}
+
+// sharesDisk is sharesHost for disks.
+func (c *Config) sharesDisk() int {
+	return slices.IndexFunc(c.Fleet, func(g Group) bool { return g.Engine.Disk.Blocks > 0 && g.Engine.Disk.Shared })
+}
+
+// checkTiers reports where workers cannot have one tier together. Only links of
+// their own to a host may differ.
+func (c *Config) checkTiers() error {
+	host, disk := c.sharesHost(), c.sharesDisk()
 	for i := range c.Fleet {
 		e := &c.Fleet[i].Engine
-		switch {
-		case e.Disk.Blocks == 0 || !e.Disk.Shared:
-		case first < 0:
-			first = i
-		case e.Disk != c.Fleet[first].Engine.Disk:
-			return fmt.Errorf("disk-offload-scope: found cluster_shared with other settings of the disk in worker group %d than in group %d, expected the same: they have one disk together", i+1, first+1)
-		case e.Host.BytesPerToken != c.Fleet[first].Engine.Host.BytesPerToken:
-			return fmt.Errorf("disk-offload-scope: found cluster_shared with %v bytes of KV per token in worker group %d and %v in group %d, expected the same: they share blocks",
-				e.Host.BytesPerToken, i+1, c.Fleet[first].Engine.Host.BytesPerToken, first+1)
+		if e.Host.Blocks > 0 && e.Host.Shared {
+			first := &c.Fleet[host].Engine.Host
+			if own := e.Host; own.Blocks != first.Blocks || own.BytesPerToken != first.BytesPerToken ||
+				own.SharedD2HGBPerSecond != first.SharedD2HGBPerSecond || own.SharedH2DGBPerSecond != first.SharedH2DGBPerSecond {
+				return notTogether("host-offload-scope", i, host)
+			}
+		}
+		if e.Disk.Blocks > 0 && e.Disk.Shared {
+			if first := &c.Fleet[disk].Engine; e.Disk != first.Disk || e.Host.BytesPerToken != first.Host.BytesPerToken {
+				return notTogether("disk-offload-scope", i, disk)
+			}
 		}
 	}
 	return nil
+}
+
+func notTogether(setting string, group, first int) error {
+	return fmt.Errorf("%s: found cluster_shared with another size, other rates of all together or other bytes of KV per token in worker group %d than in group %d, expected the same: they have one tier together", setting, group+1, first+1)
 }

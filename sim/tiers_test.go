@@ -16,7 +16,7 @@ func drawHost(t *rapid.T, s *scenario) {
 	if first.Backend != engine.VLLM || first.Draft.Tokens > 0 || s.cfg.Disaggregated() || !chance(t, "host tier", 30) {
 		return
 	}
-	defer shareDisk(t, s)
+	defer shareTiers(t, s)
 	rate := oneOf(t, "rate", 0, 1e-5, 1e-4, 1e-3)
 	for i := range s.cfg.Fleet {
 		if e := &s.cfg.Fleet[i].Engine; e.EnablePrefixCaching {
@@ -41,8 +41,22 @@ func drawDisk(t *rapid.T, e *engine.Params) {
 	}
 }
 
-// shareDisk has all workers with a disk share one, now and then.
-func shareDisk(t *rapid.T, s *scenario) {
+// shareTiers has all workers with a host tier share one, now and then, and all with
+// a disk.
+func shareTiers(t *rapid.T, s *scenario) {
+	if host := (engine.HostOffload{}); chance(t, "one host", 40) {
+		for i := range s.cfg.Fleet {
+			h := &s.cfg.Fleet[i].Engine.Host
+			switch {
+			case h.Blocks == 0:
+			case host.Blocks == 0:
+				h.Shared, h.SharedD2HGBPerSecond, h.SharedH2DGBPerSecond = true, oneOf(t, "all store", 0, 1e-4), oneOf(t, "all load", 0, 1e-5)
+				host = *h
+			default:
+				*h = host
+			}
+		}
+	}
 	if !chance(t, "one disk", 50) {
 		return
 	}
@@ -64,7 +78,7 @@ func shareDisk(t *rapid.T, s *scenario) {
 // whole blocks, nothing is dropped that was not stored, and no request reuses
 // more than was loaded.
 func checkHost(t *rapid.T, s *scenario, res *Result) {
-	var loaded, reused int64
+	var loaded, reused, inPool int64
 	worker := 0
 	for i := range s.cfg.Fleet {
 		e := &s.cfg.Fleet[i].Engine
@@ -79,10 +93,17 @@ func checkHost(t *rapid.T, s *scenario, res *Result) {
 			if d.ReadBlocks > 0 && e.Disk.Blocks == 0 || !e.Disk.Shared && (d.Evictions > d.WrittenBlocks || d.WrittenBlocks-d.Evictions > int64(e.Disk.Blocks) || d.ForeignBlocks > 0) {
 				t.Fatalf("worker %d: %+v on a disk for %d blocks", worker-1, d, e.Disk.Blocks)
 			}
+			if e.Host.Shared {
+				inPool += came - h.Evictions
+				came = h.Evictions
+			}
 			if h.Evictions > came || came-h.Evictions > int64(e.Host.Blocks) || h.Loads > h.LoadedBlocks || h.Stores > h.StoredBlocks {
 				t.Fatalf("worker %d: %+v with room for %d blocks", worker-1, h, e.Host.Blocks)
 			}
 		}
+	}
+	if !res.Stopped && res.HostPool.Capacity > 0 && (inPool != res.HostPool.Resident || inPool > res.HostPool.Capacity) {
+		t.Fatalf("%d blocks came to the shared host and did not go, it holds %+v", inPool, res.HostPool)
 	}
 	for i := range res.Requests {
 		r := &res.Requests[i]
@@ -96,8 +117,8 @@ func checkHost(t *rapid.T, s *scenario, res *Result) {
 	}
 }
 
-// TestNoUseForAHost: with a pool that never evicts, a host tier changes nothing
-// but what it copies.
+// TestNoUseForAHost: with a pool that never evicts, tiers of a worker's own change
+// nothing but what they copy.
 func TestNoUseForAHost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScenario(t)
@@ -108,6 +129,9 @@ func TestNoUseForAHost(t *testing.T) {
 		}
 		plain.Fleet = slices.Clone(s.cfg.Fleet)
 		drawHost(t, s)
+		for i := range s.cfg.Fleet {
+			s.cfg.Fleet[i].Engine.Host.Shared, s.cfg.Fleet[i].Engine.Disk.Shared = false, false
+		}
 		with, err := s.run(t, nil)
 		without, errWithout := Run(context.Background(), s.trace(t), &plain)
 		if (err == nil) != (errWithout == nil) {

@@ -201,9 +201,14 @@ func (c *comparison) summary(mine map[string]any) {
 // paths.
 func flatten(path string, from, out map[string]any) {
 	for name, v := range from {
-		if inner, ok := v.(map[string]any); ok {
+		switch inner := v.(type) {
+		case map[string]any:
 			flatten(path+name+".", inner, out)
-		} else {
+		case []any:
+			for i, element := range inner {
+				flatten(path, map[string]any{fmt.Sprintf("%s.%d", name, i): element}, out)
+			}
+		default:
 			out[path+name] = v
 		}
 	}

@@ -53,32 +53,33 @@ func readDraft(e *dict, d *engine.Draft) {
 func readHost(e *dict, h *engine.HostOffload) {
 	bytes := e.float("kv_cache_bytes_per_token", 0)
 	o := newDict("extra_engine_args.engine.native_host_offload", e.object("native_host_offload"))
-	if scope := o.text("scope", hostScope); scope != hostScope {
-		o.refuse("scope %q", scope)
-	}
+	shared := o.scope("dp_rank_local")
 	if n := o.integer("num_host_blocks", 0); n > 0 {
 		*h = engine.HostOffload{
-			Blocks: n, BytesPerToken: bytes, LatencyMS: o.float("latency_to_first_byte_ms", 0),
+			Blocks: n, Shared: shared, BytesPerToken: bytes, LatencyMS: o.float("latency_to_first_byte_ms", 0),
 			D2HGBPerSecond: o.float("d2h_bandwidth_gbps", 32), H2DGBPerSecond: o.float("h2d_bandwidth_gbps", 32),
+			SharedD2HGBPerSecond: o.float("shared_d2h_bandwidth_gbps", 80), SharedH2DGBPerSecond: o.float("shared_h2d_bandwidth_gbps", 80),
 		}
 	}
-	o.inert("shared_d2h_bandwidth_gbps", "shared_h2d_bandwidth_gbps", "kv_layout_id")
+	o.inert("kv_layout_id")
 	e.pass(o.done())
 }
 
-const hostScope = "dp_rank_local"
+// scope reads whether all workers have a tier together, or, as it is called, each
+// has its own.
+func (d *dict) scope(own string) (shared bool) {
+	const all = "cluster_shared"
+	scope := d.text("scope", own)
+	if scope != own && scope != all {
+		d.bad("scope", scope, own+" or "+all)
+	}
+	return scope == all
+}
 
 // readDisk reads the disk tier.
 func readDisk(e *dict, d *engine.DiskOffload) {
 	o := newDict("extra_engine_args.engine.g3_offload", e.object("g3_offload"))
-	shared := false
-	switch scope := o.text("scope", "worker_local"); scope {
-	case "worker_local":
-	case "cluster_shared":
-		shared = true
-	default:
-		o.bad("scope", scope, "worker_local or cluster_shared")
-	}
+	shared := o.scope("worker_local")
 	if n := o.integer("num_g3_blocks", 0); n > 0 {
 		*d = engine.DiskOffload{
 			Blocks: n, Shared: shared, LatencyMS: o.float("latency_to_first_byte_ms", 0.1),

@@ -154,7 +154,6 @@ func TestUnsupportedSettingsAreNamed(t *testing.T) {
 		{"options", `{"extra_engine_args": {"engine": {"backend": "tgi"}}}`, `backend "tgi"`},
 		{"engine", `{"engine": {"backend": "trtllm", "trtllm": {"capacity_scheduler_policy": "max_utilization"}}}`, "TensorRT-LLM scheduling"},
 		{"engine", `{"engine": {"backend": "sglang", "prefill_decode_interval": 2}}`, "SGLang scheduling"},
-		{"engine", `{"engine": {"kv_cache_bytes_per_token": 8, "native_host_offload": {"num_host_blocks": 4, "scope": "cluster_shared"}}}`, "cluster_shared"},
 		{"engine", `{"engine": {"sglang": {"schedule_policy": "lpm"}}}`, "SGLang"},
 		{"engine", `{"engine": {"timing_model": {"type": "external", "provider": "ais", "config": {}}}}`, `"ais"`},
 		{"engine", `{"engine": {"frobnicate": null}}`, "unknown key extra_engine_args.engine.frobnicate"},

@@ -44,7 +44,7 @@ func (w *Worker) Abort(s *Seq, now float64) (done Work, blocks int32) {
 	// A prefill worker keeps the blocks of a prompt that it finished.
 	if w.remove(s) || w.Role == Prefill {
 		if w.offload != nil {
-			w.offload.abandon(s)
+			w.offload.abandon(s, now)
 		}
 		blocks = s.blocks()
 		w.Release(s, now)

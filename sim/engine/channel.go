@@ -21,12 +21,15 @@ type job struct {
 	write       bool
 	client      int32
 	blocks      []uint32
-	stats       *DiskStats // that it counts in
-	start       float64    // ms, when it was submitted
-	ready       float64    // ms, when its first byte comes
-	bytes       float64    // still to be moved
-	own, shared float64    // bytes per ms, +Inf = no limit
-	end         float64    // ms, once it has ended
+	stats       *DiskStats // of a disk's: that it counts in
+	order       int64      // of a shared host's: when it was planned
+	store       *store     // likewise, or
+	load        *load
+	start       float64 // ms, when it was submitted
+	ready       float64 // ms, when its first byte comes
+	bytes       float64 // still to be moved
+	own, shared float64 // bytes per ms, +Inf = no limit
+	end         float64 // ms, once it has ended
 }
 
 func newChannel(clients int) channel {

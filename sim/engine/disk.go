@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"routesim/workloads"
 )
@@ -289,33 +288,33 @@ func (d *Disks) tell(cache *tierCache, blocks []uint32, stored bool) {
 // is there.
 func (d *Disks) publish(worker int32, e *Events) {
 	w := &d.own[worker]
-	var list []uint32
-	for b := range w.cache.entries {
-		if w.cache.readable(b) {
-			list = append(list, b)
-		}
-	}
-	slices.Sort(list)
-	e.addTier(list, true, OnDisk)
+	e.addTier(w.cache.content(), true, OnDisk)
 	w.feed = e
 }
 
-// Leave forgets a worker that is gone: what it was writing is lost, what it was
-// reading is free again.
-func (d *Disks) Leave(worker int) {
+// leave forgets a worker that is gone: what it was writing is lost, what it was
+// reading is free again. It returns the latter.
+func (d *Disks) leave(worker int32) (reading []uint32) {
 	w := &d.own[worker]
 	kept := d.channel.jobs[:0]
 	for _, j := range d.channel.jobs {
 		switch {
-		case int(j.client) != worker:
+		case j.client != worker:
 			kept = append(kept, j)
 		case j.write:
 			w.cache.discard(j.blocks)
 		default:
 			w.cache.unpin(j.blocks)
+			reading = append(reading, j.blocks...)
 		}
 	}
 	clear(d.channel.jobs[len(kept):])
 	d.channel.jobs = kept
+	for _, j := range w.done {
+		if !j.write {
+			reading = append(reading, j.blocks...)
+		}
+	}
 	*w = disk{}
+	return reading
 }

@@ -78,8 +78,10 @@ func TestDiskOfAll(t *testing.T) {
 	}
 	d.write(1, &b, []uint32{3}, 20)
 	d.read(1, &b, []uint32{1}, 20)
-	d.Leave(1)
-	if d.probe(0, 3, &a) != absent || len(d.take(1, 30)) != 0 {
+	if got := d.leave(1); !slices.Equal(got, []uint32{1}) {
+		t.Errorf("was reading %v, expected 1", got)
+	}
+	if d.probe(0, 3, &a) != absent || len(d.own[1].done) != 0 {
 		t.Error("what a worker was writing when it left is there")
 	}
 	if got := d.write(0, &a, []uint32{5, 6, 7, 8}, 30); len(got) != 4 {

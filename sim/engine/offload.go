@@ -12,11 +12,14 @@ import (
 // HostOffload are the settings of vLLM's native offload of KV blocks to host
 // memory, as Dynamo's replay models it. The zero value is none.
 type HostOffload struct {
-	Blocks         int32   // capacity in KV blocks, 0 = no host tier
+	Blocks         int32   // capacity in KV blocks of a rank's tier, or of the one that all share; 0 = no host tier
+	Shared         bool    // the ranks of the fleet have one tier together
 	D2HGBPerSecond float64 // from the device to the host, decimal, 0 = in no time
 	H2DGBPerSecond float64 // and back
 	LatencyMS      float64 // until the first byte of a transfer
 	BytesPerToken  float64 // of KV
+	// Of all ranks together, where they share.
+	SharedD2HGBPerSecond, SharedH2DGBPerSecond float64
 }
 
 // validate reports the first setting of a host tier that cannot be.
@@ -50,6 +53,8 @@ func (h *HostOffload) validateRates(blockSize int32) error {
 	}{
 		{"host-offload-d2h-bandwidth-gbps", h.D2HGBPerSecond},
 		{"host-offload-h2d-bandwidth-gbps", h.H2DGBPerSecond},
+		{"host-offload-shared-d2h-bandwidth-gbps", h.SharedD2HGBPerSecond},
+		{"host-offload-shared-h2d-bandwidth-gbps", h.SharedH2DGBPerSecond},
 	} {
 		if !(f.rate >= 0 && f.rate <= math.MaxFloat64) {
 			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, f.rate)
@@ -76,16 +81,19 @@ var ErrWaits = errors.New("waits for a transfer")
 // yet, wait too. They are looked at again when some transfer has ended.
 type offload struct {
 	cache      *tierCache
+	shared     *HostPool // nil where the cache is the rank's own
+	rank       int32
 	disk       *staging // nil without a disk tier
 	blockBytes float64
 	d2h, h2d   link
-	planned    []*store // of the pass under way
-	stores     []*store // under way, in the order of their ends
-	loads      []*load  // likewise
-	overtaken  []*Seq   // that wait, in the order in which they were first overtaken
-	begun      int      // loads and reads from the disk that the pass being decided began
-	notBefore  float64  // ms, when the stores end that some pass had to wait for
-	waited     float64  // ms, how long the last pass waits
+	planned    []*store        // of the pass under way
+	stores     []*store        // under way, in the order of their ends
+	loads      []*load         // likewise
+	fetched    map[uint32]bool // blocks of those
+	overtaken  []*Seq          // that wait, in the order in which they were first overtaken
+	begun      int             // loads and reads from the disk that the pass being decided began
+	notBefore  float64         // ms, when the stores end that some pass had to wait for
+	waited     float64         // ms, how long the last pass waits
 	stats      TierStats
 }
 
@@ -103,7 +111,13 @@ type TierStats struct {
 type store struct {
 	blocks []uint32
 	end    float64
-	ended  bool
+	ended  bool // and the worker knows of it
+	// To a shared host: who stores, its place in line, the device copies that stay
+	// until it has ended, and whether the blocks are there.
+	by     *offload
+	order  int64
+	copies []hold
+	landed bool
 }
 
 // reading returns the store if it still reads the device's memory, else nil.
@@ -136,10 +150,18 @@ func newOffload(p *Params, o *Options) *offload {
 		return nil
 	}
 	t := &offload{
-		cache:      newTierCache(h.Blocks, o.Hash),
+		rank:       int32(o.Index),
+		fetched:    map[uint32]bool{},
 		blockBytes: float64(h.BytesPerToken * float64(p.BlockSize)),
 		d2h:        link{gbPerSecond: h.D2HGBPerSecond, latencyMS: h.LatencyMS},
 		h2d:        link{gbPerSecond: h.H2DGBPerSecond, latencyMS: h.LatencyMS},
+	}
+	if h.Shared {
+		t.shared = o.HostPool
+		t.cache = t.shared.cache
+		t.shared.members[t.rank].set, t.shared.members[t.rank].keeps = *h, p.Disk.Blocks > 0
+	} else {
+		t.cache = newTierCache(h.Blocks, o.Hash)
 	}
 	if p.Disk.Blocks > 0 {
 		t.disk = newStaging(p, o)
@@ -156,7 +178,7 @@ func (w *Worker) transfers(now float64) (start float64) {
 	o := w.offload
 	for _, s := range w.running {
 		if s.pass == w.passNo {
-			w.planStore(s)
+			w.planStore(s, now)
 		}
 	}
 	if w.scheduled > 0 {
@@ -183,7 +205,7 @@ func (w *Worker) Waited() float64 {
 // host tier copied there when the pass ends. What is generated stays where it is.
 // Where a copy still reads the memory of one of the blocks, the next pass looks at
 // them again.
-func (w *Worker) planStore(s *Seq) {
+func (w *Worker) planStore(s *Seq, now float64) {
 	o := w.offload
 	n := min(s.sealed, s.Prompt/w.BlockSize)
 	if n <= s.offloaded {
@@ -195,21 +217,42 @@ func (w *Worker) planStore(s *Seq) {
 		return
 	}
 	copies := s.copiesOf(blocks)
-	if w.pool.memory.busy(copies, w.pool.shift) {
+	if o.shared == nil && w.pool.memory.busy(copies, w.pool.shift) {
 		return
 	}
-	evicted, ok := o.cache.write(blocks, s.Blocks[s.offloaded:n], 0)
-	if !ok {
+	if !w.makeRoom(blocks, s.Blocks[s.offloaded:n], now) {
 		o.stats.SkippedBlocks += int64(len(blocks))
 		return
 	}
-	o.stats.Evictions += int64(len(evicted))
-	w.Events.addTier(evicted, false, OnHost)
 	j := &store{blocks: blocks}
-	w.pool.memory.readBy(j, copies, w.pool.shift)
+	if o.shared == nil {
+		w.pool.memory.readBy(j, copies, w.pool.shift)
+	} else {
+		j.by, j.order, j.copies = o, o.shared.order(), copies
+		for _, h := range copies {
+			w.pool.pin(h)
+		}
+	}
 	o.planned = append(o.planned, j)
 	s.offloaded, s.stored = n, j
 	o.cache.touch(s.Blocks[:s.Prompt/w.BlockSize])
+}
+
+// makeRoom begins to write blocks to the host in the place of others, if there are
+// enough that can go.
+func (w *Worker) makeRoom(blocks, beside []uint32, now float64) bool {
+	o := w.offload
+	if o.shared != nil {
+		o.shared.advance(now)
+	}
+	evicted, ok := o.cache.write(blocks, beside, o.rank)
+	o.stats.Evictions += int64(len(evicted))
+	if o.shared != nil {
+		o.shared.tell(evicted, false)
+	} else {
+		w.Events.addTier(evicted, false, OnHost)
+	}
+	return ok
 }
 
 // copiesOf returns the request's device copies of some of its blocks.
@@ -240,6 +283,10 @@ func (w *Worker) PassEnded(now float64) {
 	}
 	w.settle(now)
 	for _, j := range o.planned {
+		if o.shared != nil {
+			o.shared.submit(o.rank, now, &job{write: true, blocks: j.blocks, order: j.order, store: j})
+			continue
+		}
 		j.end = o.d2h.submit(now, float64(float64(len(j.blocks))*o.blockBytes))
 		o.stores = append(o.stores, j)
 	}
@@ -252,7 +299,7 @@ func (w *Worker) PassEnded(now float64) {
 // preempted makes the pass wait for the last store of a request that is
 // preempted.
 func (o *offload) preempted(s *Seq) {
-	if j := s.stored.reading(); j != nil {
+	if j := s.stored.reading(); j != nil && o.shared == nil {
 		o.notBefore = max(o.notBefore, j.end)
 	}
 	s.rounds, s.bypass = 0, false
@@ -264,6 +311,9 @@ func (w *Worker) NextTransfer() float64 {
 	o := w.offload
 	if o == nil {
 		return at
+	}
+	if o.shared != nil {
+		at = o.shared.next(o.rank)
 	}
 	if len(o.stores) > 0 {
 		at = o.stores[0].end
@@ -295,46 +345,23 @@ func (w *Worker) Transferred(now float64) (any bool) {
 // blocks.
 func (w *Worker) settle(now float64) {
 	o := w.offload
-	stores, loads := 0, 0
-	for {
-		store := stores < len(o.stores) && o.stores[stores].end <= now
-		load := loads < len(o.loads) && o.loads[loads].end <= now
-		if store && load {
-			store = o.stores[stores].end <= o.loads[loads].end
-		}
-		switch {
-		case store:
-			o.stored(o.stores[stores])
-			stores++
-		case load:
-			o.cache.done(o.loads[loads].blocks)
-			loads++
-		default:
-			w.ended(stores, loads, now)
-			return
-		}
+	var stores []*store
+	var loads []*load
+	var progress bool
+	if o.shared != nil {
+		stores, loads, progress = w.share(now)
+	} else {
+		stores, loads = o.land(now)
+		progress = len(stores)+len(loads) > 0
 	}
-}
-
-// stored takes a store that has ended into the tier. What goes on to the disk is
-// not dropped before.
-func (o *offload) stored(j *store) {
-	if o.disk != nil {
-		o.cache.pin(j.blocks)
-	}
-	o.cache.written(j.blocks)
-	o.stats.Stores++
-	o.stats.StoredBlocks += int64(len(j.blocks))
-	o.stats.Bytes += float64(float64(len(j.blocks)) * o.blockBytes)
-}
-
-// ended does what follows from the first stores and loads.
-func (w *Worker) ended(stores, loads int, now float64) {
-	o := w.offload
-	progress := stores+loads > 0
-	for _, j := range o.stores[:stores] {
+	for _, j := range stores {
 		j.ended = true
-		w.Events.addTier(j.blocks, true, OnHost)
+		o.stats.Stores++
+		o.stats.StoredBlocks += int64(len(j.blocks))
+		o.stats.Bytes += float64(float64(len(j.blocks)) * o.blockBytes)
+		if o.shared == nil {
+			w.Events.addTier(j.blocks, true, OnHost)
+		}
 		if o.disk != nil {
 			o.toDisk(j.blocks, now)
 		}
@@ -342,12 +369,64 @@ func (w *Worker) ended(stores, loads int, now float64) {
 	if o.disk != nil {
 		progress = w.hearDisk(now) || progress
 	}
-	for _, l := range o.loads[:loads] {
+	for _, l := range loads {
+		o.arrive(l)
 		w.loaded(l)
 	}
-	o.stores, o.loads = o.stores[stores:], o.loads[loads:]
 	if progress {
 		o.wake()
+	}
+}
+
+// land takes the transfers that have ended by now into a tier of the rank's own.
+// What goes on to the disk is not dropped before.
+func (o *offload) land(now float64) (stores []*store, loads []*load) {
+	for {
+		store := len(o.stores) > 0 && o.stores[0].end <= now
+		load := len(o.loads) > 0 && o.loads[0].end <= now
+		if store && load {
+			store = o.stores[0].end <= o.loads[0].end
+		}
+		switch {
+		case store:
+			if o.disk != nil {
+				o.cache.pin(o.stores[0].blocks)
+			}
+			o.cache.written(o.stores[0].blocks)
+			stores, o.stores = append(stores, o.stores[0]), o.stores[1:]
+		case load:
+			o.cache.unpin(o.loads[0].blocks)
+			loads, o.loads = append(loads, o.loads[0]), o.loads[1:]
+		default:
+			return stores, loads
+		}
+	}
+}
+
+// share returns the transfers with the shared host that have ended, and whether
+// anything has happened there. The device copies of what was stored can go again.
+func (w *Worker) share(now float64) (stores []*store, loads []*load, progress bool) {
+	o := w.offload
+	done, progress := o.shared.take(o.rank, now)
+	for _, j := range done {
+		switch {
+		case !j.write:
+			loads = append(loads, j.load)
+			o.loads = slices.DeleteFunc(o.loads, func(l *load) bool { return l == j.load })
+		case j.store.by == o:
+			w.pool.unpin(j.store.copies)
+			stores = append(stores, j.store)
+		case o.disk != nil: // it was stored by an engine that is gone
+			o.cache.unpin(j.blocks)
+		}
+	}
+	return stores, loads, progress
+}
+
+// arrive notes that the blocks of a load are not on their way any more.
+func (o *offload) arrive(l *load) {
+	for _, b := range l.blocks {
+		delete(o.fetched, b)
 	}
 }
 
@@ -383,15 +462,40 @@ func (s *TierStats) Add(t TierStats) {
 }
 
 // abandon forgets a request that leaves the queue, and takes its load back.
-func (o *offload) abandon(s *Seq) {
+func (o *offload) abandon(s *Seq, now float64) {
 	o.overtaken = slices.DeleteFunc(o.overtaken, func(q *Seq) bool { return q == s })
-	for i, l := range o.loads {
-		if l.seq == s {
-			o.cache.done(l.blocks)
-			o.loads = append(o.loads[:i:i], o.loads[i+1:]...)
-			o.wake()
-			return
+	i := slices.IndexFunc(o.loads, func(l *load) bool { return l.seq == s })
+	if i < 0 {
+		return
+	}
+	if o.shared != nil {
+		o.shared.cancel(o.rank, o.loads[i], now)
+	} else {
+		o.cache.unpin(o.loads[i].blocks)
+	}
+	o.arrive(o.loads[i])
+	o.loads = slices.Delete(o.loads, i, i+1)
+	o.wake()
+}
+
+// Quit takes back what the worker, which is gone, was moving between tiers that it
+// shares with others.
+func (w *Worker) Quit() {
+	o := w.offload
+	if o == nil {
+		return
+	}
+	if o.disk != nil {
+		reading := o.disk.disks.leave(o.rank)
+		if o.shared != nil {
+			o.cache.discard(reading)
 		}
+	}
+	if o.shared != nil {
+		for _, j := range o.planned {
+			o.cache.discard(j.blocks)
+		}
+		o.shared.leave(o.rank)
 	}
 }
 

@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // admitOffload is admit of a worker with a host tier. Requests that were ever
 // overtaken come first, in the order in which they were.
@@ -108,6 +111,9 @@ func (w *Worker) gateOffload(s *Seq, now float64) (cached int32, hits []hold, v 
 		}
 		return 0, nil, admitted
 	}
+	if s.stored != nil && w.offload.shared != nil && !s.stored.landed {
+		return 0, nil, overtaken
+	}
 	found, inUse := w.find(s)
 	onHost, wait := w.below(s, found, now)
 	switch {
@@ -147,6 +153,7 @@ func (w *Worker) below(s *Seq, found int32, now float64) (onHost []uint32, wait 
 			var n int
 			n, wait = o.cache.leading(prompt[found:])
 			onHost = prompt[found:][:n]
+			wait = wait || slices.ContainsFunc(onHost, func(b uint32) bool { return o.fetched[b] })
 		}
 	}
 	o.cache.touch(prompt)
@@ -157,10 +164,20 @@ func (w *Worker) below(s *Seq, found int32, now float64) (onHost []uint32, wait 
 // has been reserved for them.
 func (w *Worker) beginLoad(s *Seq, blocks []uint32, now float64) {
 	o := w.offload
-	o.cache.read(blocks)
+	l := &load{seq: s, blocks: blocks, end: math.Inf(1)}
+	if o.shared != nil {
+		o.shared.advance(now)
+		o.cache.pin(blocks)
+		o.shared.submit(o.rank, now, &job{blocks: blocks, order: o.shared.order(), load: l})
+	} else {
+		o.cache.pin(blocks)
+		l.end = o.h2d.submit(max(now, w.pool.memory.until), float64(float64(len(blocks))*o.blockBytes))
+	}
+	for _, b := range blocks {
+		o.fetched[b] = true
+	}
 	s.loading, s.onDevice = onTheWay, s.sealed
-	end := o.h2d.submit(max(now, w.pool.memory.until), float64(float64(len(blocks))*o.blockBytes))
-	o.loads = append(o.loads, &load{seq: s, blocks: blocks, end: end})
+	o.loads = append(o.loads, l)
 	o.begun++
 }
 

@@ -375,8 +375,14 @@ func (p *pool) release(s *Seq) {
 		p.memory.giveBack(s)
 	}
 	p.free += s.private
-	for k := len(s.holds) - 1; k >= 0; k-- {
-		h := &s.holds[k]
+	p.unpin(s.holds)
+	s.holds, s.private, s.sealed = s.holds[:0], 0, 0
+}
+
+// unpin takes references from the copies of claims, from the last one on.
+func (p *pool) unpin(holds []hold) {
+	for k := len(holds) - 1; k >= 0; k-- {
+		h := &holds[k]
 		refs := p.refs[int(h.extent)<<p.shift:]
 		left := uint64(0)
 		for m := h.mask; m != 0; m &= m - 1 {
@@ -389,7 +395,6 @@ func (p *pool) release(s *Seq) {
 			p.rest(h.extent, left)
 		}
 	}
-	s.holds, s.private, s.sealed = s.holds[:0], 0, 0
 }
 
 // rest puts copies at the most recent end of the LRU list.

@@ -38,19 +38,32 @@ func newStaging(p *Params, o *Options) *staging {
 	return d
 }
 
-// PublishDisk has the worker's KV events tell of its disk too, beginning with what
-// is there now.
-func (w *Worker) PublishDisk(now float64) {
-	if w.offload != nil && w.offload.disk != nil {
-		d := w.offload.disk
-		d.disks.publish(d.worker, &w.Events)
-		w.Events.sealTransfers(now)
+// Publish has the worker's KV events tell of a host that it shares too and, where
+// asked for, of its disk, beginning with what is there now.
+func (w *Worker) Publish(now float64, disk bool) {
+	o := w.offload
+	if o == nil {
+		return
 	}
+	if o.shared != nil {
+		w.Events.addTier(o.cache.content(), true, OnHost)
+		o.shared.members[o.rank].feed = &w.Events
+	}
+	if disk && o.disk != nil {
+		o.disk.disks.publish(o.rank, &w.Events)
+	}
+	w.Events.sealTransfers(now)
 }
 
 // waits reports whether a worker that can do nothing now may be able to when a
 // transfer has ended.
 func (o *offload) waits(now float64) bool {
+	if o.shared != nil {
+		o.shared.advance(now)
+		if o.cache.coming > 0 || !math.IsInf(o.shared.next(o.rank), 1) {
+			return true
+		}
+	}
 	if o.disk != nil {
 		o.disk.disks.advance(now)
 	}
@@ -95,12 +108,9 @@ search:
 		if d.asked[request{s.Row, b}] && !o.fits(blocks) {
 			break
 		}
-		evicted, ok := o.cache.write(blocks[i:i+1], blocks[i:i+1], d.worker)
-		if !ok {
+		if !w.makeRoom(blocks[i:i+1], blocks[i:i+1], now) {
 			break
 		}
-		o.stats.Evictions += int64(len(evicted))
-		w.Events.addTier(evicted, false, OnHost)
 		missing = append(missing, b)
 	}
 	if len(missing) == 0 {
@@ -141,9 +151,15 @@ func (w *Worker) hearDisk(now float64) (progress bool) {
 			continue
 		}
 		for i := range j.blocks {
-			o.cache.written(j.blocks[i : i+1])
+			if o.shared != nil {
+				o.shared.arrived(o.rank, j.blocks[i:i+1])
+			} else {
+				o.cache.written(j.blocks[i : i+1])
+			}
 		}
-		w.Events.addTier(j.blocks, true, OnHost)
+		if o.shared == nil {
+			w.Events.addTier(j.blocks, true, OnHost)
+		}
 	}
 	return progress
 }

@@ -15,6 +15,7 @@ type tierCache struct {
 	entries  map[uint32]*tierBlock
 	lru      tierBlock // ring: lru.next is the least recently used
 	idle     int       // blocks in the ring
+	coming   int       // blocks that are being written
 	mark     int64     // of the blocks that stay for the write being made
 }
 
@@ -23,7 +24,6 @@ type tierBlock struct {
 	block      uint32
 	writing    bool
 	pins       int32 // transfers that read it
-	loads      int32 // those among them that bring it to the device
 	writer     int32 // the worker that it came from
 	mark       int64
 	prev, next *tierBlock // LRU neighbours, nil while pinned
@@ -50,17 +50,17 @@ func (c *tierCache) readable(block uint32) bool {
 }
 
 // leading returns how many of the leading blocks are in the tier, and whether
-// one of them is still being written, or being brought to the device.
-func (c *tierCache) leading(blocks []uint32) (n int, moving bool) {
+// one of them is still being written.
+func (c *tierCache) leading(blocks []uint32) (n int, writing bool) {
 	for n < len(blocks) {
 		b := c.entries[blocks[n]]
 		if b == nil {
 			break
 		}
-		moving = moving || b.writing || b.loads > 0
+		writing = writing || b.writing
 		n++
 	}
-	return n, moving
+	return n, writing
 }
 
 // touch makes blocks the most recently used ones, the first of them last.
@@ -125,11 +125,13 @@ func (c *tierCache) write(blocks, beside []uint32, writer int32) (evicted []uint
 	for _, b := range blocks {
 		c.entries[b] = &tierBlock{block: b, writing: true, writer: writer}
 	}
+	c.coming += len(blocks)
 	return evicted, true
 }
 
 // written unpins blocks that have been written.
 func (c *tierCache) written(blocks []uint32) {
+	c.coming -= len(blocks)
 	for _, b := range c.inOrder(blocks) {
 		e := c.entries[b]
 		if e.writing = false; e.pins == 0 {
@@ -140,25 +142,10 @@ func (c *tierCache) written(blocks []uint32) {
 
 // discard takes half written blocks out again.
 func (c *tierCache) discard(blocks []uint32) {
+	c.coming -= len(blocks)
 	for _, b := range blocks {
 		delete(c.entries, b)
 	}
-}
-
-// read pins blocks until they have been brought to the device.
-func (c *tierCache) read(blocks []uint32) {
-	for _, b := range blocks {
-		c.entries[b].loads++
-	}
-	c.pin(blocks)
-}
-
-// done unpins blocks that have been.
-func (c *tierCache) done(blocks []uint32) {
-	for _, b := range blocks {
-		c.entries[b].loads--
-	}
-	c.unpin(blocks)
 }
 
 // pin keeps blocks until unpin.
@@ -179,6 +166,17 @@ func (c *tierCache) unpin(blocks []uint32) {
 			c.rest(e)
 		}
 	}
+}
+
+// content returns the blocks that can be read, in order.
+func (c *tierCache) content() (list []uint32) {
+	for b := range c.entries {
+		if c.readable(b) {
+			list = append(list, b)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // inOrder returns the blocks by hash.

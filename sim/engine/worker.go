@@ -57,8 +57,10 @@ type Options struct {
 	// Hash returns the hash of a block's content and of everything before it,
 	// which orders what a lower tier drops; only workers with one need it.
 	Hash func(block uint32) uint64
-	// Disks are those of all workers; only a worker with one needs them.
-	Disks *Disks
+	// HostPool is the host tier and Disks are the disks of all workers; only one that
+	// shares the first, or has one of the others, needs them.
+	HostPool *HostPool
+	Disks    *Disks
 	// Index is the worker's number among all ranks of its pool.
 	Index int
 	// Plain makes every pass an event of its own.

@@ -8,7 +8,7 @@ func tierRows() []Setting {
 	return []Setting{
 		{
 			Name: "num-host-blocks", Group: Fleet, Default: None, Unit: "blocks", Dict: "engine.native_host_offload.num_host_blocks", Kind: tokens.orNone(0),
-			Help: "Native KV offload of vllm to host memory: KV blocks that each data-parallel rank keeps there. Complete blocks of prompts are copied there when they are computed, and brought back for prompts that go on where the device's cache ends. none: no host tier.",
+			Help: "Native KV offload of vllm to host memory: KV blocks that each data-parallel rank keeps there, or that all share. Complete blocks of prompts are copied there when they are computed, and brought back for prompts that go on where the device's cache ends. none: no host tier.",
 			Ref:  func(r *Run) any { return &r.Engine.Host.Blocks },
 		}, {
 			Name: "host-offload-d2h-bandwidth-gbps", Group: Fleet, Default: "32", Unit: "GB/s", Dict: "engine.native_host_offload.d2h_bandwidth_gbps", Kind: nonNegative,
@@ -22,6 +22,18 @@ func tierRows() []Setting {
 			Name: "host-offload-latency-ms", Group: Fleet, Default: "0", Unit: "ms", Dict: "engine.native_host_offload.latency_to_first_byte_ms", Kind: duration,
 			Help: "Time from the start of a transfer to its first byte.",
 			Ref:  func(r *Run) any { return &r.Engine.Host.LatencyMS },
+		}, {
+			Name: "host-offload-scope", Group: Fleet, Default: "dp_rank_local", Dict: "engine.native_host_offload.scope", Kind: Choice{Words: []string{"dp_rank_local", "cluster_shared"}},
+			Help: "Whether each rank has a host tier of its own, with transfers one after the other, or all have one together, from which each can load what others stored; transfers of one direction have equal parts then.",
+			Ref:  func(r *Run) any { return &r.Engine.Host.Shared },
+		}, {
+			Name: "host-offload-shared-d2h-bandwidth-gbps", Group: Fleet, Default: "80", Unit: "GB/s", Dict: "engine.native_host_offload.shared_d2h_bandwidth_gbps", Kind: nonNegative,
+			Help: "Rate from all devices together to a shared host tier; 0: no limit.",
+			Ref:  func(r *Run) any { return &r.Engine.Host.SharedD2HGBPerSecond },
+		}, {
+			Name: "host-offload-shared-h2d-bandwidth-gbps", Group: Fleet, Default: "80", Unit: "GB/s", Dict: "engine.native_host_offload.shared_h2d_bandwidth_gbps", Kind: nonNegative,
+			Help: "Rate from a shared host tier to all devices together; 0: no limit.",
+			Ref:  func(r *Run) any { return &r.Engine.Host.SharedH2DGBPerSecond },
 		}, {
 			Name: "kv-cache-bytes-per-token", Group: Fleet, Default: None, Unit: "bytes", Dict: "engine.kv_cache_bytes_per_token", Kind: kvBytes.optional(),
 			Help: "Bytes of KV per token that a host tier moves; needs --num-host-blocks. none: those of the worker's profile, over all its GPUs.",
@@ -70,10 +82,6 @@ func diskRows() []Setting {
 func tierDictRows() []Setting {
 	anything := Word{What: None, Hint: "JSON", Optional: true}
 	return []Setting{
-		{Dict: "engine.native_host_offload.scope", Default: "dp_rank_local", Kind: Choice{Words: []string{"dp_rank_local", "cluster_shared"}}, Support: Refused,
-			Why: "a host tier that workers share is not modelled: each data-parallel rank has one of its own"},
-		{Dict: "engine.native_host_offload.shared_d2h_bandwidth_gbps", Default: None, Kind: anything, Support: Inert},
-		{Dict: "engine.native_host_offload.shared_h2d_bandwidth_gbps", Default: None, Kind: anything, Support: Inert},
 		{Dict: "engine.native_host_offload.kv_layout_id", Default: None, Kind: anything, Support: Inert},
 	}
 }
