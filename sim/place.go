@@ -105,7 +105,7 @@ func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 }
 
 // held returns how many leading ones of the blocks a worker's engine holds now,
-// on its device or behind those on its host.
+// on its device or behind those on its host and its disk.
 func (s *simulation) held(worker int, blocks []uint32) int32 {
 	w := s.workers[worker]
 	w.Commit(s.now, s.begun > worker)
@@ -113,10 +113,10 @@ func (s *simulation) held(worker int, blocks []uint32) int32 {
 }
 
 // heldBy returns how many leading ones of the blocks an engine holds, on its
-// device or behind those on its host.
+// device or behind those on its host and its disk.
 func heldBy(w *engine.Worker, blocks []uint32) int32 {
 	n := w.Held(blocks)
-	return n + w.HostHeld(blocks, n)
+	return n + w.HeldBelow(blocks, n)
 }
 
 // reusable returns how many complete prompt blocks can be served from a cache:

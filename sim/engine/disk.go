@@ -1,61 +1,6 @@
 package engine
 
-import (
-	"fmt"
-	"math"
-
-	"routesim/workloads"
-)
-
-// DiskOffload are the settings of a disk tier behind the host tier of vLLM's
-// native offload, as Dynamo's replay models it. The zero value is none.
-type DiskOffload struct {
-	Blocks int32 // capacity in KV blocks of a worker's disk, or of the one that all share; 0 = no disk tier
-	Shared bool  // the workers of the fleet have one disk together
-	// Decimal, 0 = no limit: of each worker, and of the shared disk.
-	ReadGBPerSecond, WriteGBPerSecond             float64
-	SharedReadGBPerSecond, SharedWriteGBPerSecond float64
-	LatencyMS                                     float64 // until the first byte of a transfer
-}
-
-// validate reports the first setting of a disk tier that cannot be.
-func (d *DiskOffload) validate(p *Params) error {
-	switch {
-	case d.Blocks < 0:
-		return fmt.Errorf("num-disk-blocks: found %d, expected at least 1 block, or none", d.Blocks)
-	case d.Blocks == 0:
-		return nil
-	case p.Host.Blocks == 0:
-		return fmt.Errorf("num-disk-blocks: found %d without num-host-blocks, expected both: what goes to the disk and back passes through the host", d.Blocks)
-	case p.DPSize > 1:
-		return fmt.Errorf("num-disk-blocks: found %d with dp-size %d, expected 1 rank: a disk tier is modelled for workers of one", d.Blocks, p.DPSize)
-	}
-	if !(d.LatencyMS >= 0 && d.LatencyMS <= workloads.EndOfTimeMS) {
-		return fmt.Errorf("disk-offload-latency-ms: found %v, expected a number from 0 to %v", d.LatencyMS, workloads.EndOfTimeMS)
-	}
-	return d.validateRates(float64(p.Host.BytesPerToken * float64(p.BlockSize)))
-}
-
-// validateRates reports the first rate of a disk tier that cannot be.
-func (d *DiskOffload) validateRates(blockBytes float64) error {
-	for _, f := range []struct {
-		name string
-		rate float64
-	}{
-		{"disk-offload-read-bandwidth-gbps", d.ReadGBPerSecond},
-		{"disk-offload-write-bandwidth-gbps", d.WriteGBPerSecond},
-		{"disk-offload-shared-read-bandwidth-gbps", d.SharedReadGBPerSecond},
-		{"disk-offload-shared-write-bandwidth-gbps", d.SharedWriteGBPerSecond},
-	} {
-		if !(f.rate >= 0 && f.rate <= math.MaxFloat64) {
-			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, f.rate)
-		}
-		if ms := blockBytes / perMS(f.rate); !(ms <= workloads.EndOfTimeMS) {
-			return fmt.Errorf("%s: found %v GB/s, at which a block of %v bytes takes %v ms, expected at most %v ms", f.name, f.rate, blockBytes, ms, workloads.EndOfTimeMS)
-		}
-	}
-	return nil
-}
+import "math"
 
 // Disks are the tiers of storage behind the host tiers of a fleet: one that all
 // workers share, or one of each. What a worker's host has stored is written there

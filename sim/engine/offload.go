@@ -2,70 +2,9 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-
-	"routesim/workloads"
 )
-
-// HostOffload are the settings of vLLM's native offload of KV blocks to host
-// memory, as Dynamo's replay models it. The zero value is none.
-type HostOffload struct {
-	Blocks         int32   // capacity in KV blocks of a rank's tier, or of the one that all share; 0 = no host tier
-	Shared         bool    // the ranks of the fleet have one tier together
-	D2HGBPerSecond float64 // from the device to the host, decimal, 0 = in no time
-	H2DGBPerSecond float64 // and back
-	LatencyMS      float64 // until the first byte of a transfer
-	BytesPerToken  float64 // of KV
-	// Of all ranks together, where they share.
-	SharedD2HGBPerSecond, SharedH2DGBPerSecond float64
-}
-
-// validate reports the first setting of a host tier that cannot be.
-func (h *HostOffload) validate(p *Params) error {
-	if h.Blocks < 0 {
-		return fmt.Errorf("num-host-blocks: found %d, expected at least 1 block, or none", h.Blocks)
-	}
-	if h.Blocks == 0 {
-		return nil
-	}
-	switch {
-	case !(h.LatencyMS >= 0 && h.LatencyMS <= workloads.EndOfTimeMS):
-		return fmt.Errorf("host-offload-latency-ms: found %v, expected a number from 0 to %v", h.LatencyMS, workloads.EndOfTimeMS)
-	case p.Backend != VLLM:
-		return fmt.Errorf("num-host-blocks: found %d with the engine %v, expected none: offload to the host is modelled for vllm", h.Blocks, p.Backend)
-	case !p.EnablePrefixCaching:
-		return fmt.Errorf("num-host-blocks: found %d without enable-prefix-caching, expected both: only blocks of the prefix cache are offloaded", h.Blocks)
-	case p.Draft.Tokens > 0:
-		return fmt.Errorf("num-host-blocks: found %d with aic-nextn, expected one or the other", h.Blocks)
-	case !(h.BytesPerToken > 0 && h.BytesPerToken <= math.MaxFloat64):
-		return fmt.Errorf("kv-cache-bytes-per-token: found %v with num-host-blocks, expected a number of bytes above 0: it is what a block's transfer takes its time from (a profile has one)", h.BytesPerToken)
-	}
-	return h.validateRates(p.BlockSize)
-}
-
-// validateRates reports the first rate of a host tier that cannot be.
-func (h *HostOffload) validateRates(blockSize int32) error {
-	for _, f := range []struct {
-		name string
-		rate float64
-	}{
-		{"host-offload-d2h-bandwidth-gbps", h.D2HGBPerSecond},
-		{"host-offload-h2d-bandwidth-gbps", h.H2DGBPerSecond},
-		{"host-offload-shared-d2h-bandwidth-gbps", h.SharedD2HGBPerSecond},
-		{"host-offload-shared-h2d-bandwidth-gbps", h.SharedH2DGBPerSecond},
-	} {
-		if !(f.rate >= 0 && f.rate <= math.MaxFloat64) {
-			return fmt.Errorf("%s: found %v, expected a finite number of at least 0", f.name, f.rate)
-		}
-		l := link{gbPerSecond: f.rate}
-		if ms := l.submit(0, float64(h.BytesPerToken*float64(blockSize))); !(ms <= workloads.EndOfTimeMS) {
-			return fmt.Errorf("%s: found %v GB/s, at which a block of %d tokens of %v bytes (kv-cache-bytes-per-token) takes %v ms, expected at most %v ms", f.name, f.rate, blockSize, h.BytesPerToken, ms, workloads.EndOfTimeMS)
-		}
-	}
-	return nil
-}
 
 // ErrWaits says that a worker can do nothing before one of its transfers ends.
 var ErrWaits = errors.New("waits for a transfer")
@@ -499,11 +438,18 @@ func (w *Worker) Quit() {
 	}
 }
 
-// HostHeld returns how many of the leading blocks the worker could bring back
-// from the host where its device holds the first found.
-func (w *Worker) HostHeld(blocks []uint32, found int32) int32 {
-	if w.offload == nil {
+// HeldBelow returns how many of the leading blocks the worker could bring back from
+// its host and its disk where its device holds the first found.
+func (w *Worker) HeldBelow(blocks []uint32, found int32) (n int32) {
+	o := w.offload
+	if o == nil {
 		return 0
 	}
-	return int32(w.offload.cache.held(blocks[found:]))
+	for _, b := range blocks[found:] {
+		if !o.cache.readable(b) && (o.disk == nil || !o.disk.disks.own[o.rank].cache.readable(b)) {
+			break
+		}
+		n++
+	}
+	return n
 }

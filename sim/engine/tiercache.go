@@ -35,14 +35,6 @@ func newTierCache(capacity int32, hash func(uint32) uint64) *tierCache {
 	return c
 }
 
-// held returns how many of the leading blocks can be read.
-func (c *tierCache) held(blocks []uint32) (n int) {
-	for n < len(blocks) && c.readable(blocks[n]) {
-		n++
-	}
-	return n
-}
-
 // readable reports whether a block is in the tier, completely.
 func (c *tierCache) readable(block uint32) bool {
 	b := c.entries[block]
