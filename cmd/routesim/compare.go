@@ -26,7 +26,8 @@ request only, so the runs can be compared request by request.
 
 With two folders in place of a trace, RUN_A and RUN_B, the results in them are
 compared, two runs (replay -o) or two sweeps (sweep -o): what got worse, which
-requests changed worker, the first decision that differs. The exit code is then
+requests changed worker, the first decision that differs. Of sweeps the points that
+both have are compared; they must vary the same settings. The exit code is then
 that of routesim gate: 0 PASS, 1 REGRESSION, 2 INVALID, 3 BEHAVIOUR_CHANGED.`
 
 // compareOptions are what one command line says besides settings.

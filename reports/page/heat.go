@@ -201,7 +201,7 @@ func (m *model) heatAxes(c *canvas, s heatSize, x, y *axis) {
 		last = p + w/2
 	}
 	c.text("ax", "middle", s.left+float64(float64(len(x.Values))*s.cw)/2, bottom+36, 0, x.label())
-	c.text("ax", "middle", 13, (s.top+bottom)/2, -90, shorten(y.label(), int(math.Max(8, (bottom-s.top)/8))))
+	c.text("ax", "middle", 13, (s.top+bottom)/2, -90, y.labelIn(int(math.Max(8, (bottom-s.top)/8))))
 }
 
 func (m *model) drawCell(c *canvas, k cell, x, y float64, s heatSize, text bool) {

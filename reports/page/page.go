@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -196,6 +197,10 @@ func headline(text string) template.HTML {
 		safe := template.HTMLEscapeString(words[i])
 		if v, ok := value(words[i]); ok {
 			safe = v
+			if i+1 < len(words) && slices.Contains([]string{"s", "ms", "%"}, strings.TrimRight(words[i+1], ".,;:")) {
+				safe += hard + template.HTMLEscapeString(words[i+1])
+				i++
+			}
 		} else if strings.Contains(words[i], "-") {
 			if i+1 < len(words) {
 				if v, ok := value(words[i+1]); ok {

@@ -94,6 +94,7 @@ function width(text, size) {
 	return em * size;
 }
 const shorten = (s, most) => [...s].length <= most ? s : [...s].slice(0, most - 1).join('') + '…';
+const labelIn = (label, n) => shorten([...label].length <= n ? label : label.replace(/\s\([^(]*\)$/, ''), n);
 const px = v => { const s = String(round(v * 10) / 10); return s === '-0' ? '0' : s; };
 
 function el(parent, name, cls, attrs) {
@@ -255,7 +256,7 @@ function heat(view) {
 	});
 	c.svg.area = {l: s.left, r: s.w - 4, b: bottom};
 	c.text('ax', 'middle', (s.left + s.w - 4) / 2, bottom + 36, 0, x.label);
-	c.text('ax', 'middle', 13, (s.top + bottom) / 2, -90, shorten(y.label, floor(max(8, (bottom - s.top) / 8))));
+	c.text('ax', 'middle', 13, (s.top + bottom) / 2, -90, labelIn(y.label, floor(max(8, (bottom - s.top) / 8))));
 	return c.svg;
 }
 

@@ -185,6 +185,15 @@ func (a *axis) label() string {
 	return a.Title + " (" + a.Unit + ")"
 }
 
+// labelIn is the label in at most n characters: without its unit where that is
+// too long, and cut where that is not enough.
+func (a *axis) labelIn(n int) string {
+	if label := a.label(); utf8.RuneCountInString(label) <= n {
+		return label
+	}
+	return shorten(a.Title, n)
+}
+
 // places are the pixels of the axis' values between from and to.
 func (a *axis) places(from, to float64) []float64 {
 	out := make([]float64, len(a.Values))

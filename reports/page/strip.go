@@ -12,7 +12,7 @@ import (
 // Figures that are not in % are shown by their values only.
 func (m *model) strip() *canvas {
 	list, head := m.deltas()
-	if len(list) == 0 {
+	if len(list) == 0 || m.v.Chosen == m.v.Default && m.rival() < 0 { // nothing to compare with
 		return nil
 	}
 	const row = 33.0

@@ -37,7 +37,7 @@ const (
 
 // styled puts text into a style where the terminal knows any.
 func (p *page) styled(style, text string) string {
-	if !p.o.Color || text == "" {
+	if !p.o.Color || style == "" || text == "" {
 		return text
 	}
 	return style + text + reset

@@ -293,3 +293,20 @@ func TestPluralKeepsTheWord(t *testing.T) {
 		}
 	}
 }
+
+// TestArrived: of a run that stopped early only the requests that arrived count.
+func TestArrived(t *testing.T) {
+	byName, metrics := map[string]int{}, sweepdata.Metrics()
+	values := make([]float64, len(metrics))
+	for i, m := range metrics {
+		byName[m.Name], values[i] = i, math.NaN()
+	}
+	values[byName["completed"]], values[byName["lost"]], values[byName["unfinished"]] = 5, 1, 2
+	j := &judge{d: &design{byName: byName}, s: &sweepdata.Sweep{Points: []sweepdata.Point{{Runs: []sweepdata.Run{{Seed: 3, Metrics: values}}}}}}
+	if got := j.arrived(0, 3, 100); got != 8 {
+		t.Errorf("%d requests arrived, expected 8", got)
+	}
+	if got := j.arrived(0, 4, 100); got != 100 {
+		t.Errorf("%d requests of a run that is not there, expected all rows", got)
+	}
+}

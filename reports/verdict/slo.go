@@ -106,8 +106,8 @@ func (j *judge) limit(p int) string {
 		if err != nil || wellFormed(l, len(j.s.Requests.InputTokens)) != nil {
 			return ""
 		}
+		total += j.arrived(p, seed, len(l.E2E))
 		for i := range l.E2E {
-			total++
 			for k := range bounds {
 				if l.E2E[i] == l.E2E[i] && meets(&bounds[k].only, l.TTFT[i], l.ITL[i], l.E2E[i]) {
 					kept[k]++
@@ -129,6 +129,27 @@ func (j *judge) limit(p int) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is the limit: %s.", bounds[worst].name, strings.Join(parts, ", "))
+}
+
+// arrived is the number of requests of a run that reached the router, of so many
+// rows of the trace: a run may stop before the last one.
+func (j *judge) arrived(p int, seed uint64, rows int) int {
+	sum := 0.0
+	for i := range j.s.Points[p].Runs {
+		run := &j.s.Points[p].Runs[i]
+		if run.Seed != seed {
+			continue
+		}
+		for _, name := range []string{"completed", "rejected", "lost", "cancelled", "unfinished"} {
+			if n := run.Metrics[j.d.byName[name]]; n > 0 {
+				sum += n
+			}
+		}
+	}
+	if sum == 0 {
+		return rows
+	}
+	return int(sum)
 }
 
 // slower names the highest rate below the default's at which some point meets
