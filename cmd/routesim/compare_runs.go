@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"routesim/reports"
-	"routesim/reports/columnar"
 	"routesim/reports/gate"
 	"routesim/reports/sweepdata"
 )
@@ -114,15 +113,10 @@ func sideOfRun(dir string) (*gate.Saved, error) {
 
 // requestsOfRun reads the table of requests of a run.
 func requestsOfRun(name string) (*gate.Requests, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w (expected beside %s)", name, reason(err), runSummaryFile)
-	}
-	defer f.Close()
-	columns, err := columnar.ReadNumbers(f, "routing_order", "decode_worker_idx", "ttft_ms", "itl_ms", "e2e_latency_ms",
+	columns, err := readNumbers(name, "routing_order", "decode_worker_idx", "ttft_ms", "itl_ms", "e2e_latency_ms",
 		"overlap_blocks", "prefill_term", "credit", "decode_term", "request_term", "cost")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
 	return &gate.Requests{
 		Order: columns[0], Worker: columns[1], TTFT: columns[2], TPOT: columns[3], E2E: columns[4], Overlap: columns[5],

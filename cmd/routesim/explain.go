@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -125,8 +126,8 @@ func (o *explainOptions) check(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("--seed: found it without --point, expected both: a seed names a run of a sweep's point")
 	case o.point != "" && !isSweep(args[0]):
 		return fmt.Errorf("--point: found it with %s, which is no sweep, expected the folder of one", args[0])
-	case cmd.Flags().Changed("trace") && strings.TrimSpace(o.trace) == "":
-		return fmt.Errorf("--trace: found %q, expected the path of the run's trace", o.trace)
+	case cmd.Flags().Changed("trace") && slices.ContainsFunc(strings.Split(o.trace, ","), func(path string) bool { return strings.TrimSpace(path) == "" }):
+		return fmt.Errorf("--trace: found %q, expected the path of the run's trace, or of its shards with commas between them", o.trace)
 	}
 	return nil
 }

@@ -68,17 +68,33 @@ type savedRequests struct {
 // requests reads DIR/requests.parquet.
 func (r *savedRun) requests(dir string) (*savedRequests, error) {
 	q := &savedRequests{path: filepath.Join(dir, runFiles()[1])}
-	f, err := os.Open(q.path)
+	columns, err := readNumbers(q.path, "routing_order", "decode_worker_idx", "first_token_ms", "terminal_time_ms")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w, expected it beside %s", q.path, reason(err), runSummaryFile)
-	}
-	defer f.Close()
-	columns, err := columnar.ReadNumbers(f, "routing_order", "decode_worker_idx", "first_token_ms", "terminal_time_ms")
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", q.path, err)
+		return nil, err
 	}
 	q.order, q.worker, q.first, q.terminal = columns[0], columns[1], columns[2], columns[3]
 	return q, nil
+}
+
+// readNumbers reads columns of a table beside a run's summary.
+func readNumbers(path string, names ...string) ([][]float64, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w, expected it beside %s", path, reason(err), runSummaryFile)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: found no file, expected a Parquet file that routesim wrote", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w, expected a Parquet file that routesim wrote", path, reason(err))
+	}
+	defer f.Close()
+	columns, err := columnar.ReadNumbers(f, names...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return columns, nil
 }
 
 // check makes sure that the table is that of the run.

@@ -76,8 +76,8 @@ func (p *parts) place(word string, known map[string]string) error {
 		return set(&p.model, "model", m)
 	}
 	if digits, ok := strings.CutPrefix(word, "tp"); ok {
-		if n, err := strconv.Atoi(digits); err == nil && n > 0 {
-			return set(&p.tp, "tensor parallelism", "tp"+strconv.Itoa(n))
+		if n, err := strconv.ParseUint(digits, 10, 16); err == nil && n > 0 {
+			return set(&p.tp, "tensor parallelism", "tp"+strconv.FormatUint(n, 10))
 		}
 	}
 	if word == "bf16" || word == "fp8" {

@@ -10,7 +10,7 @@ import (
 // The most of a load, all its requests taken together. A run keeps every request
 // and every block of a prompt in memory, and computes every token.
 const (
-	MaxRequests = 10_000_000
+	MaxRequests = 1_000_000
 	MaxTokens   = 10_000_000_000 // of prompts and answers
 	MaxBlocks   = 100_000_000    // of prompts
 )

@@ -45,8 +45,9 @@ func syntheticRows() []Setting {
 	rows := []Setting{
 		{
 			Name: "request-count", Default: None, Unit: "sessions", Kind: tokens.orNone(0),
-			Help: "Make so many sessions in the place of a TRACE, each of --turns-per-session requests. Needs --input-tokens, --output-tokens and one of --request-rate, --arrival-interval-ms and --replay-concurrency.",
-			Ref:  func(r *Run) any { return &r.Synthetic.Requests },
+			Help: "Make so many sessions in the place of a TRACE, each of --turns-per-session requests. Needs --input-tokens, --output-tokens and one of --request-rate, --arrival-interval-ms and --replay-concurrency. " +
+				fmt.Sprintf("At most %d requests, %d tokens and %d blocks of prompts in all.", synthetic.MaxRequests, int64(synthetic.MaxTokens), synthetic.MaxBlocks),
+			Ref: func(r *Run) any { return &r.Synthetic.Requests },
 		}, {
 			Name: "input-tokens", Default: None, Unit: "tokens", Kind: tokens.orNone(0),
 			Help: "Prompt length of every request.",
