@@ -410,7 +410,7 @@ func TestErrors(t *testing.T) {
 		{replace("args: [--router-mode, kv]", "command: [sh, -c, \"a 'b\"]"), "m.yaml:8: spec.components[0]: found "},
 		{replace("args: [--router-mode, kv]", "command: [sh, -c, \"python -m dynamo.frontend; python -m dynamo.vllm\"]"), "found a second Dynamo process, dynamo.vllm"},
 		{withFlags("--max-num-seqs, many"), "m.yaml:12: W: --max-num-seqs: found many, expected a whole number"},
-		{withFlags("--max-model-len, 1.5K"), "m.yaml:12: W: --max-model-len: found 1.5K, expected a whole number, or one with a suffix"},
+		{withFlags("--max-model-len, 1.5K"), "m.yaml:12: W: --max-model-len: found 1.5K, expected a whole number up to 2147483647, or one with a suffix"},
 		{withFlags("--gpu-memory-utilization=2"), "m.yaml:12: W: --gpu-memory-utilization: found 2, expected a number above 0 and up to 1"},
 		{withFlags("--kv-events-config, yes-please"), "m.yaml:12: W: --kv-events-config: found yes-please, expected a JSON object"},
 		{withFlags("--disaggregation-mode, both"), "m.yaml:12: W: --disaggregation-mode: found both, expected agg, pd, prefill, decode or encode"},

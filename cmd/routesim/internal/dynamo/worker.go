@@ -226,7 +226,7 @@ func (w *worker) human(name string, f fact) error {
 		unit := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[m[2]]
 		n, err := strconv.ParseFloat(m[1], 64)
 		if n *= unit; err != nil || n > math.MaxInt32 || m[2] == strings.ToUpper(m[2]) && strings.Contains(m[1], ".") {
-			return w.problem(f, "a whole number, or one with a suffix as in 32k or 32K")
+			return w.problem(f, "a whole number up to 2147483647, or one with a suffix as in 32k or 32K")
 		}
 		f.text = strconv.FormatInt(int64(n), 10)
 	}

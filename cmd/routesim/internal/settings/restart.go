@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ func (r *resolution) settleRestart(s *Sources, more []Given) error {
 	}
 	after, err := s.Resolve(given)
 	if err != nil {
+		if own, ok := strings.CutPrefix(err.Error(), "router-policy-config: "); ok {
+			err = errors.New(own)
+		}
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	run.Restarted = &sim.Restarted{Router: after.Run.Router, ReplicaSync: after.Run.ReplicaSync}
@@ -33,8 +37,8 @@ func (r *resolution) settleRestart(s *Sources, more []Given) error {
 		if slices.Contains(r.Warnings, text) {
 			continue
 		}
-		if own, ok := strings.CutPrefix(text, "router-policy-config "); ok {
-			r.Warn("%s %s", name, own)
+		if own, ok := strings.CutPrefix(text, "router-policy-config"); ok {
+			r.Warn("%s%s", name, own)
 		} else {
 			r.Warn("after the restart: %s", text)
 		}

@@ -122,6 +122,8 @@ func scalar(n ast.Node) (string, bool) {
 		return None, true
 	case *ast.StringNode:
 		return n.Value, true
+	case *ast.LiteralNode: // a text over several lines, after > or |
+		return strings.TrimRight(n.Value.Value, "\n"), true
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 		return n.GetToken().Value, true
 	}
