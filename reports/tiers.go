@@ -26,12 +26,14 @@ type TierFigures struct {
 
 // hostTier sums up the host tiers, nil where there are none.
 func hostTier(c *sim.Config, r *sim.Result, s *Summary) *TierFigures {
-	if !slices.ContainsFunc(c.Fleet, func(g sim.Group) bool { return g.Engine.Host.Blocks > 0 }) {
+	if !slices.ContainsFunc(slices.Concat(c.Prefill, c.Fleet), func(g sim.Group) bool { return g.Engine.Host.Blocks > 0 }) {
 		return nil
 	}
 	var t engine.TierStats
-	for i := range r.Workers {
-		t.Add(r.Workers[i].Host)
+	for _, pool := range [][]sim.Worker{r.Prefill, r.Workers} {
+		for i := range pool {
+			t.Add(pool[i].Host)
+		}
 	}
 	reused := int64(0)
 	for i := range r.Requests {

@@ -36,6 +36,7 @@ func drawLivePools(t *rapid.T) *scenario {
 	drawOtherEngine(t, s)
 	drawLive(t, &s.cfg)
 	drawPools(t, s)
+	drawPoolHosts(t, s)
 	l := s.cfg.Router.Live
 	s.cfg.Faults, s.cfg.MaxSimTimeMS = nil, nil
 	drawPoolFaults(t, &s.cfg)

@@ -5,6 +5,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"routesim/models"
 	"routesim/sim/engine"
@@ -298,8 +299,11 @@ func (c *Config) validateDisagg() error {
 			return fmt.Errorf("kv-transfer-bandwidth: found %v GB/s, at which a token of %v bytes (kv-transfer-bytes-per-token) takes %v ms, expected at most %v ms", t.GBPerSecond, t.BytesPerToken, ms, endOfTime)
 		}
 	}
-	if c.offloads() {
-		return fmt.Errorf("num-host-blocks: found together with prefill-workers, expected one or the other: host tiers are modelled for workers that do both")
+	if slices.ContainsFunc(slices.Concat(c.Prefill, c.Fleet), func(g Group) bool { return g.Engine.Disk.Blocks > 0 }) {
+		return fmt.Errorf("num-disk-blocks: found together with prefill-workers, expected one or the other: Dynamo's replay has disk tiers only for workers that do both prefill and decode")
+	}
+	if slices.ContainsFunc(slices.Concat(c.Prefill, c.Fleet), func(g Group) bool { return g.Engine.Host.Shared }) {
+		return fmt.Errorf("host-offload-scope: found cluster_shared together with prefill-workers, expected dp_rank_local: a host tier that all workers share is modelled for workers that do both")
 	}
 	return nil
 }

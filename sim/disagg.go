@@ -123,6 +123,9 @@ func (d *disagg) nextEvent() float64 {
 	for _, h := range d.transfers {
 		at = min(at, h.arrives)
 	}
+	if d.offloads {
+		at = min(at, d.nextTransfer())
+	}
 	if math.IsInf(at, 1) && d.giveWay() {
 		return d.now
 	}
@@ -153,19 +156,24 @@ func (d *disagg) instant() {
 		d.fireTimers()
 	}
 	for again := true; again; {
-		again = false
+		again = d.offloads && d.transferred()
+		ended := false
 		for w, e := range d.prefill.ends {
 			if e == d.now {
 				d.prefillEnded(w)
-				again = true
+				ended = true
 			}
 		}
 		for w, e := range d.ends {
 			if e == d.now {
 				d.decodeEnded(w)
-				again = true
+				ended = true
 			}
 		}
+		if ended && d.offloads {
+			d.transferred()
+		}
+		again = again || ended
 		d.delivered, d.prefill.delivered = len(d.workers), len(d.prefill.workers)
 		again = d.land() || again
 		again = d.act() || again

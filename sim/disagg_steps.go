@@ -86,6 +86,9 @@ func (d *disagg) noteRouted(h *handoff) {
 // prefillEnded delivers what the passes of a prefill worker produced.
 func (d *disagg) prefillEnded(w int) {
 	first, n := d.prefill.passDone(w)
+	for i := first; i < first+n; i++ {
+		d.prefill.workers[i].PassEnded(d.now)
+	}
 	d.prefill.delivered = max(d.prefill.delivered, first+n-1)
 	d.prefill.reported(first, n)
 	d.resume(prefillPool, first)
@@ -303,6 +306,9 @@ func (d *disagg) cancel(h *handoff) {
 // decodeEnded delivers what the passes of a decode worker produced.
 func (d *disagg) decodeEnded(w int) {
 	first, n := d.passDone(w)
+	for i := first; i < first+n; i++ {
+		d.workers[i].PassEnded(d.now)
+	}
 	d.delivered = max(d.delivered, first+n-1)
 	d.reported(first, n)
 	d.resume(decodePool, first)
@@ -339,7 +345,7 @@ func (d *disagg) notePools(q *request, r *Request) {
 	r.OutputTokens = dec.Generated
 	r.Admissions = pre.Admissions + dec.Admissions
 	if pre.Admissions > 0 {
-		r.FirstAdmit, r.FirstReused, r.MaxReused = pre.FirstAdmit, pre.FirstReused, pre.MaxReused
+		r.FirstAdmit, r.FirstReused, r.HostReused, r.MaxReused = pre.FirstAdmit, pre.FirstReused, pre.HostReused, pre.MaxReused
 		x.PrefillAdmit = pre.FirstAdmit
 	}
 	if q.hand.local {

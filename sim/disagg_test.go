@@ -40,6 +40,7 @@ func TestHandoffsBalance(t *testing.T) {
 		s := drawScenario(t)
 		drawOtherEngine(t, s)
 		drawPools(t, s)
+		drawPoolHosts(t, s)
 		s.cfg.MaxSimTimeMS = nil
 		s.cfg.KeepTokenTimes, s.cfg.KeepAdmissions = true, true
 		run, err := newSimulation(s.trace(t), &s.cfg)

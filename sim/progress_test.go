@@ -57,6 +57,7 @@ func TestScarcePoolsEnd(t *testing.T) {
 		s := drawScarcePools(t)
 		backend := oneOf(t, "engine", engine.VLLM, engine.VLLM, engine.TRTLLM)
 		s.cfg.Fleet[0].Engine.Backend, s.cfg.Prefill[0].Engine.Backend = backend, backend
+		drawPoolHosts(t, s)
 		run, err := newSimulation(s.trace(t), &s.cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -110,7 +110,7 @@ func newSimulation(t *workloads.Trace, c *Config) (*simulation, error) {
 	if err := s.checkCancels(); err != nil {
 		return nil, err
 	}
-	if s.offloads {
+	if s.offloads && !c.Disaggregated() {
 		s.disks = engine.NewDisks(c.Ranks(), p.hash)
 		if i := c.sharesHost(); i >= 0 {
 			s.hostPool = engine.NewHostPool(&c.Fleet[i].Engine, c.Ranks(), p.hash)

@@ -11,24 +11,32 @@ import (
 // known at the end of the pass.
 func (s *simulation) nextTransfer() float64 {
 	at := math.Inf(1)
-	for i, w := range s.workers {
-		if s.idle(i) {
-			at = min(at, w.NextTransfer())
+	for _, g := range s.stages {
+		for i, w := range g.workers {
+			if g.idle(i) {
+				at = min(at, w.NextTransfer())
+			}
 		}
 	}
 	return at
 }
 
 // transferred does what follows from the transfers that have ended on idle
-// workers, until nothing more does.
+// workers, until nothing more does. One that lets go of memory is an occasion to
+// reserve it for a prompt.
 func (s *simulation) transferred() (any bool) {
 	for again := true; again; {
 		again = false
-		for i, w := range s.workers {
-			if s.idle(i) && w.Transferred(s.now) {
-				again, any = true, true
-				if w.HasWork() {
-					s.wake(i)
+		for _, g := range s.stages {
+			for i, w := range g.workers {
+				if g.idle(i) && w.Transferred(s.now) {
+					again, any = true, true
+					if s.pd != nil && g == &s.stage {
+						s.pd.tryReserve(i)
+					}
+					if w.HasWork() {
+						g.wake(i)
+					}
 				}
 			}
 		}

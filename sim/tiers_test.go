@@ -20,12 +20,32 @@ func drawHost(t *rapid.T, s *scenario) {
 	rate := oneOf(t, "rate", 0, 1e-5, 1e-4, 1e-3)
 	for i := range s.cfg.Fleet {
 		if e := &s.cfg.Fleet[i].Engine; e.EnablePrefixCaching {
-			e.Host = engine.HostOffload{
-				Blocks: rapid.Int32Range(1, 150).Draw(t, "host blocks"), BytesPerToken: 100,
-				D2HGBPerSecond: rate, H2DGBPerSecond: oneOf(t, "rate back", 0, 1e-5, 1e-4, 1e-3),
-				LatencyMS: oneOf(t, "latency", 0, 0, 0.5, 30),
-			}
+			e.Host = hostTier(t, rate)
 			drawDisk(t, e)
+		}
+	}
+}
+
+func hostTier(t *rapid.T, rate float64) engine.HostOffload {
+	return engine.HostOffload{
+		Blocks: rapid.Int32Range(1, 150).Draw(t, "host blocks"), BytesPerToken: 100,
+		D2HGBPerSecond: rate, H2DGBPerSecond: oneOf(t, "rate back", 0, 1e-5, 1e-4, 1e-3),
+		LatencyMS: oneOf(t, "latency", 0, 0, 0.5, 30),
+	}
+}
+
+// drawPoolHosts gives the workers of one pool or both a host tier, now and then.
+func drawPoolHosts(t *rapid.T, s *scenario) {
+	first := &s.cfg.Fleet[0].Engine
+	if first.Backend != engine.VLLM || first.Draft.Tokens > 0 || first.DPSize > 1 || !chance(t, "host tiers in pools", 35) {
+		return
+	}
+	rate := oneOf(t, "rate", 0, 1e-5, 1e-4, 1e-3)
+	for _, groups := range [][]Group{s.cfg.Prefill, s.cfg.Fleet} {
+		for i := range groups {
+			if e := &groups[i].Engine; e.EnablePrefixCaching && chance(t, "host tier", 70) {
+				e.Host = hostTier(t, rate)
+			}
 		}
 	}
 }

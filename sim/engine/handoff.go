@@ -50,7 +50,7 @@ func (w *Worker) Reserve(now float64) *Seq {
 		return nil
 	}
 	s.tried = w.generation
-	if !w.reserve(s) {
+	if !w.reserve(s, now) {
 		return nil
 	}
 	w.expected = w.expected[1:]
@@ -59,7 +59,7 @@ func (w *Worker) Reserve(now float64) *Seq {
 	return s
 }
 
-func (w *Worker) reserve(s *Seq) bool {
+func (w *Worker) reserve(s *Seq, now float64) bool {
 	blocks := ceilDiv(s.Prompt, w.BlockSize)
 	if w.sg != nil {
 		return w.takePages(s, s.Prompt/w.BlockSize, s.Prompt)
@@ -75,7 +75,16 @@ func (w *Worker) reserve(s *Seq) bool {
 	if w.EnablePrefixCaching {
 		w.hits, found, _ = w.pool.lookup(s.Blocks[:s.Prompt/w.BlockSize], w.hits)
 	}
-	return w.pool.reserve(s, w.hits, blocks-found)
+	if !w.pool.reserve(s, w.hits, blocks-found) {
+		return false
+	}
+	if w.offload != nil && w.pool.memory.until > now {
+		// A copy to the host still reads memory that it took: it is given back. What
+		// was evicted for it stays so.
+		w.pool.release(s)
+		return false
+	}
+	return true
 }
 
 // Missing returns the blocks that were reserved and not found in the cache.

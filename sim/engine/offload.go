@@ -313,6 +313,7 @@ func (w *Worker) settle(now float64) {
 		w.loaded(l)
 	}
 	if progress {
+		w.generation++ // a reservation may have failed for memory that was read
 		o.wake()
 	}
 }

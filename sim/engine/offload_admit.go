@@ -31,11 +31,17 @@ func (w *Worker) admitOffload(now float64) {
 }
 
 // candidate returns the request to be looked at next, nil for none. With a disk
-// those come first whose blocks have arrived.
+// those come first whose blocks have arrived. On a decode worker those go before
+// all others whose prompts came from a prefill worker.
 func (w *Worker) candidate() *Seq {
+	if w.Role == Decode {
+		if at := w.firstArrived(); at >= 0 {
+			return w.waiting.at(at)
+		}
+	}
 	var first *Seq
 	for _, s := range w.offload.overtaken {
-		if s.asleep {
+		if s.asleep || w.behind(s) {
 			continue
 		}
 		if w.offload.disk == nil || s.loading == arrivedHere {
@@ -46,7 +52,7 @@ func (w *Worker) candidate() *Seq {
 		}
 	}
 	for at := 0; first == nil && at < w.waiting.n; at++ {
-		if s := w.waiting.at(at); !s.overtaken {
+		if s := w.waiting.at(at); !s.overtaken && !w.behind(s) {
 			first = s
 		}
 	}
@@ -56,6 +62,11 @@ func (w *Worker) candidate() *Seq {
 // tryAdmit takes a request from the queue if it fits, or refuses it, which counts
 // as admitted.
 func (w *Worker) tryAdmit(s *Seq, now float64) verdict {
+	if s.arrived {
+		w.remove(s)
+		w.run(s, now)
+		return admitted
+	}
 	if w.MaxModelLen > 0 && s.Prompt >= w.MaxModelLen {
 		return w.refuse(s)
 	}
@@ -200,7 +211,7 @@ func (w *Worker) promised() (n int32) {
 // schedulable reports whether a request waits that a pass could take up.
 func (w *Worker) schedulable() bool {
 	for i := 0; i < w.waiting.n; i++ {
-		if s := w.waiting.at(i); !s.overtaken || !s.asleep {
+		if s := w.waiting.at(i); s.arrived || (!s.overtaken || !s.asleep) && !w.behind(s) {
 			return true
 		}
 	}
