@@ -125,6 +125,7 @@ func (s *simulation) turnAway(q *request) {
 func (s *simulation) liveRequest(q *request, row int32) {
 	q.req.Whole = q.seq.Blocks
 	q.req.Session = s.trace.Session(int(row))
+	q.req.Group = s.trace.Parent(int(row)) + 1
 	q.req.Named = s.trace.NamesSession(int(row))
 	q.req.Final = s.cfg.SessionFinal && s.trace.Next(int(row)) == workloads.NoRow
 	route := s.trace.RouteOf(int(row))

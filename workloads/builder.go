@@ -31,6 +31,7 @@ type Row struct {
 	OutputTokenIDs []uint32 // the generated tokens, nil = not recorded
 	RequestID      string
 	SessionID      string
+	ParentSession  string   // the session whose sub-agent this one is, "" for none
 	Delay          *float64 // ms after the completion of the session's previous turn
 	Priority       int32
 	StrictPriority uint32
@@ -114,6 +115,7 @@ func (b *Builder) Add(r Row) error {
 	}
 	raw.setText(fRequest, &raw.request, r.RequestID)
 	raw.setText(fSession, &raw.session, r.SessionID)
+	raw.setText(fParent, &raw.parent, r.ParentSession)
 	raw.setText(fClass, &raw.class, r.PolicyClass)
 	if r.Delay != nil {
 		raw.set(fDelay)
@@ -166,6 +168,7 @@ func (b *Builder) add(raw *rawRow) *Problem {
 	b.keepQueue(raw, row)
 	b.keepRoute(raw, row)
 	b.keepTaints(raw, row)
+	b.keepParent(raw, row)
 	b.sess.keep(s, row, at)
 	return nil
 }

@@ -44,6 +44,7 @@ func (t *Trace) Digest() string {
 	d.route(t.route)
 	d.prefillRoute(t.prefillRoute)
 	d.taints(t.taints)
+	d.parents(t.parents)
 	d.flush()
 	return hex.EncodeToString(d.h.Sum(nil))
 }

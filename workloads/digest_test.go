@@ -48,6 +48,7 @@ func TestDigest(t *testing.T) {
 		"keys":            func(_ *BuilderOptions, r []Row) { r[1].Route = &Route{Worker: -1, Rank: -1, Keys: []uint64{0}} },
 		"required taint":  func(_ *BuilderOptions, r []Row) { r[1].Taints.Required = []string{"a"} },
 		"preferred taint": func(_ *BuilderOptions, r []Row) { r[1].Taints.Preferred = []PreferredTaint{{"a", 0}} },
+		"parent":          func(_ *BuilderOptions, r []Row) { r[1].ParentSession = "a" },
 		"no queue":        func(_ *BuilderOptions, r []Row) { r[0].Priority, r[0].StrictPriority, r[0].PolicyClass = 0, 0, "" },
 		"output tokens":   func(_ *BuilderOptions, r []Row) { r[0].OutputTokenIDs[0] = 8 },
 		"no tokens":       func(_ *BuilderOptions, r []Row) { r[0].OutputTokenIDs = nil },

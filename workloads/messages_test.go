@@ -68,6 +68,7 @@ var badMooncake = []badTrace{
 	{"token over 32 bits", "", `{"output_token_ids":[4294967296]}`,
 		`-:2: output_token_ids[0]: found 4294967296, expected a whole number from 0 to 4294967295`},
 	{"session a number", "", `{"session_id":5}`, `-:2: session_id: found 5, expected a text in quotes`},
+	{"parent a number", "", `{"parent_session_id":5}`, `-:2: parent_session_id: found 5, expected a text in quotes`},
 	{"request a number", "", `{"request_id":5}`, `-:2: request_id: found 5, expected a text in quotes`},
 	{"worker negative", "", `{"worker_id":-1}`, `-:2: worker_id: found -1, expected a whole number from 0 to 2147483647`},
 	{"keys a number", "", `{"device_keys":3}`, `-:2: device_keys: found 3, expected a list of whole numbers from 0 to 18446744073709551615`},

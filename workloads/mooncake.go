@@ -53,6 +53,8 @@ func (d *decoder) field(f fields, key string, r *rawRow) (p *Problem) {
 		}
 	case fSession:
 		r.session, p = d.text(key, wantText)
+	case fParent:
+		r.parent, p = d.text(key, wantText)
 	case fRequest:
 		r.request, p = d.text(key, wantText)
 	case fClass:

@@ -28,6 +28,7 @@ const (
 	fPrefillRank
 	fRequired
 	fPreferred
+	fParent
 )
 
 // rawRow is one row as written, with its buffers reused from row to row. Texts
@@ -42,6 +43,7 @@ type rawRow struct {
 	ids       []uint64
 	tokens    []uint32
 	session   []byte
+	parent    []byte
 	request   []byte
 	class     []byte
 	priority  int32

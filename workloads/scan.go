@@ -93,6 +93,8 @@ func fieldOf(key string) fields {
 		return fRequired
 	case "preferred_taints":
 		return fPreferred
+	case "parent_session_id":
+		return fParent
 	}
 	return 0
 }
@@ -119,6 +121,8 @@ func (c *scanner) value(f fields, r *rawRow) bool {
 		ok = c.tokenIDs(r)
 	case fSession:
 		r.session, ok = c.text()
+	case fParent:
+		r.parent, ok = c.text()
 	case fRequest:
 		r.request, ok = c.text()
 	case fClass:

@@ -44,6 +44,7 @@ func TestScanReach(t *testing.T) {
 		`{"timestamp": 27482, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47, 18446744073709551, 9999999999999999999, 0]}`,
 		"\t{ \"timestamp\" : 1.5e-3 , \"hash_ids\" : [ 1 ,2\t, 3 ] } \r",
 		`{"timestamp":-1.25,"hash_ids":[],"delay":0,"session_id":"s 1","request_id":"","policy_class":null}`,
+		`{"session_id":"a","parent_session_id":"b","hash_ids":[1]}`,
 		`{"hash_ids":[1],"worker_id":3,"dp_rank":0,"device_keys":[18446744073709551615,2]}`,
 		`{"priority":-7,"strict_priority":7,"output_token_ids":[1,4294967295],"a":"b","b":1e5,"c":true,"d":false,"e":null}`,
 	} {
@@ -56,7 +57,7 @@ func TestScanReach(t *testing.T) {
 // aPiece draws a part of a row: usual, odd and broken ones.
 func aPiece(t *rapid.T) string {
 	key := rapid.SampledFrom([]string{"timestamp", "created_time", "input_length", "input_tokens", "output_length", "hash_ids",
-		"output_token_ids", "session_id", "delay", "delay_ms", "request_id", "priority", "strict_priority", "policy_class", "worker_id", "dp_rank", "device_keys", "prefill_worker_id", "prefill_dp_rank", "required_taints", "preferred_taints", "x", "é", "tim\\u0065"}).Draw(t, "key")
+		"output_token_ids", "session_id", "delay", "delay_ms", "request_id", "priority", "strict_priority", "policy_class", "worker_id", "dp_rank", "device_keys", "prefill_worker_id", "prefill_dp_rank", "required_taints", "preferred_taints", "parent_session_id", "x", "é", "tim\\u0065"}).Draw(t, "key")
 	value := rapid.OneOf(
 		rapid.Map(rapid.Uint64(), func(n uint64) string { return strconv.FormatUint(n, 10) }),
 		rapid.Map(rapid.Int64Range(-3000000000, 5000000000), func(n int64) string { return strconv.FormatInt(n, 10) }),

@@ -49,6 +49,7 @@ type Trace struct {
 	route        *routeColumns   // nil: no row names a worker or device keys
 	prefillRoute *placeColumns   // nil: no row names a prefill worker
 	taints       *taintColumns   // nil: no row says anything about taints
+	parents      *parentColumn   // nil: no row names a parent session
 	outputs      *outputColumns  // nil: no row names its generated tokens
 	recorded     *Recorded       // nil: the format records no outcomes
 	reqID        *textColumn     // nil: no row names itself

@@ -54,7 +54,7 @@ func TestRouterScenarios(t *testing.T) {
 		for _, line := range strings.Split(string(page), "\n") {
 			if strings.HasPrefix(line, "| `"+file+"` |") {
 				n++
-				for _, other := range []string{"routes.jsonl", "taints.jsonl"} {
+				for _, other := range []string{"routes.jsonl", "taints.jsonl", "subagents.jsonl"} {
 					if strings.Contains(line, other) {
 						trace = other
 					}

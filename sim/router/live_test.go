@@ -177,6 +177,33 @@ func TestSessionAffinity(t *testing.T) {
 	}
 }
 
+// TestSubAgents: sub-agents of one parent share a binding, the parent has its own.
+func TestSubAgents(t *testing.T) {
+	r, _ := newLive(t, Targets(8192, 8192, 8192), func(_ *Params, l *Live) { l.AffinityTTLSecs = 10 })
+	ask := func(at float64, session, group int32) int32 {
+		q := plain(r.rows)
+		r.rows++
+		q.ISL, q.Session, q.Group = 64_000, session, group
+		c, _ := r.Arrive(q, at, -1)
+		return c.Worker
+	}
+	parent, first, other := ask(0, 1, 0), ask(1, 2, 1), ask(2, 3, 2)
+	if parent == first || first == other || parent == other {
+		t.Fatalf("the parent goes to %d, sub-agents of it and of another to %d and %d", parent, first, other)
+	}
+	for i := range int32(4) { // each of a session of its own
+		if w := ask(float64(3+i), 4+i, 1); w != first {
+			t.Errorf("a sub-agent goes to %d, its sibling went to %d", w, first)
+		}
+	}
+	if w := ask(10, 1, 0); w != parent {
+		t.Errorf("the parent moved to %d", w)
+	}
+	if w := ask(11, 2, 0); w == first {
+		t.Error("a session without a parent is bound as if it had one")
+	}
+}
+
 // TestBusyThresholds: comparisons are strict, and a worker leaves only when all
 // its ranks are marked.
 func TestBusyThresholds(t *testing.T) {

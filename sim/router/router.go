@@ -21,6 +21,7 @@ type Request struct {
 	Whole    []uint32 // complete blocks of prompt and answer
 	Expected *int32   // output tokens the request says it will have, nil = it does not say
 	Session  int32    // number of its session, -1 for none
+	Group    int32    // number of the sub-agents it is one of, from 1, 0 for none
 	Final    bool     // it says that it is its session's last
 	Named    bool     // the session has a name: a client said which it is
 	Worker   int32    // the worker it names, -1 for none
