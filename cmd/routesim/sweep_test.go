@@ -141,9 +141,13 @@ func TestSweep(t *testing.T) {
 	t.Run("resume", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		ctx := &interruptAfter{Context: context.Background(), dir: dir, runs: 3}
-		code, _, stderr := command(ctx, nil, sweepArgs(trace, dir, more...)...)
+		loud := slices.DeleteFunc(sweepArgs(trace, dir, more...), func(arg string) bool { return arg == "-q" })
+		code, _, stderr := command(ctx, nil, loud...)
 		if code != exitInterrupt || !strings.Contains(stderr, "error: interrupted: ") || !strings.Contains(stderr, "error: go on with: routesim sweep "+trace) || !strings.Contains(stderr, "-o "+dir) {
 			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		if n := strings.Count(stderr, " runs done"); n != 1 {
+			t.Errorf("how far it came is told %d times: %s", n, stderr)
 		}
 		kept := modified(t, filepath.Join(dir, "runs"))
 		if len(kept) < 3 || len(kept) >= runs {
