@@ -36,7 +36,6 @@ func drawLivePools(t *rapid.T) *scenario {
 	drawOtherEngine(t, s)
 	drawLive(t, &s.cfg)
 	drawPools(t, s)
-	drawPoolHosts(t, s)
 	l := s.cfg.Router.Live
 	s.cfg.Faults, s.cfg.MaxSimTimeMS = nil, nil
 	drawPoolFaults(t, &s.cfg)
@@ -52,6 +51,7 @@ func drawLivePools(t *rapid.T) *scenario {
 			t.Fatal(err)
 		}
 	}
+	drawPoolHosts(t, s)
 	return s
 }
 
