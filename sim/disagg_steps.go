@@ -58,10 +58,12 @@ func (d *disagg) placePrompt(h *handoff, c router.Choice) {
 	d.res.Handoffs[h.pre.Row].PrefillWorker = c.Worker
 	blocks := h.req.Blocks[:d.reusable(h.q)]
 	for i, w := range d.prefill.workers {
-		held := w.Held(blocks)
-		out.BestHeld = max(out.BestHeld, held)
-		if int32(i) == c.Worker {
-			out.ChosenHeld = held
+		if chosen := int32(i) == c.Worker; chosen || h.front.May(i) {
+			held := heldBy(w, blocks)
+			out.BestHeld = max(out.BestHeld, held)
+			if chosen {
+				out.ChosenHeld = held
+			}
 		}
 	}
 	x := &d.prefill.extra[c.Worker]

@@ -100,7 +100,9 @@ func (s *simulation) noteHeld(q *request, d *Decision, chosen int) {
 	d.ChosenHeld = s.held(chosen, blocks)
 	d.BestHeld = d.ChosenHeld
 	for i := 0; i < len(s.workers) && d.BestHeld < most; i++ {
-		d.BestHeld = max(d.BestHeld, s.held(i, blocks))
+		if q.router.May(i) {
+			d.BestHeld = max(d.BestHeld, s.held(i, blocks))
+		}
 	}
 }
 

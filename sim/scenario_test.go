@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// enough reports whether so much is drawn that something of every kind has to be
+// among it; -short draws a fifth.
+func enough() bool { return !testing.Short() }
+
 // scenario is a small trace and a configuration to replay it under.
 type scenario struct {
 	rows []workloads.Row

@@ -122,6 +122,9 @@ func (r *Router) confine(q *Request) {
 // may reports whether a target may serve the request being decided.
 func (r *Router) may(w int) bool { return !r.over[w] && r.eligible(w) }
 
+// May reports whether a target might have been chosen in the last decision.
+func (r *Router) May(w int) bool { return !r.limited || r.may(w) }
+
 // eligible reports whether a target may serve the request being decided, were
 // it not overloaded.
 func (r *Router) eligible(w int) bool {
@@ -172,7 +175,7 @@ func (r *Router) ask(q *Request) int32 {
 	needs := l.chooser.Needs
 	l.rows = l.rows[:0]
 	for w := range r.targets {
-		if r.limited && !r.may(w) {
+		if !r.May(w) {
 			continue
 		}
 		l.rows = append(l.rows, r.row(q, int32(w), needs))

@@ -25,7 +25,7 @@ func (r *Router) pick(row int32) int32 {
 func (r *Router) scan() {
 	lo, hi, tied := math.Inf(1), math.Inf(-1), int32(0)
 	for i := range r.costs {
-		if r.limited && !r.may(i) {
+		if !r.May(i) {
 			continue
 		}
 		c := r.costs[i].Cost
@@ -42,7 +42,7 @@ func (r *Router) scan() {
 
 func (r *Router) nthTied(n int) int32 {
 	for i := range r.costs {
-		if r.costs[i].Cost == r.lo && !(r.limited && !r.may(i)) {
+		if r.costs[i].Cost == r.lo && r.May(i) {
 			if n == 0 {
 				return int32(i)
 			}
@@ -57,7 +57,7 @@ func (r *Router) softmax(u float64) int32 {
 	sum := r.weigh()
 	run, last := 0.0, int32(0)
 	for i, w := range r.weights {
-		if r.limited && !r.may(i) {
+		if !r.May(i) {
 			continue
 		}
 		if run += w / sum; run >= u {
@@ -116,7 +116,7 @@ func (r *Router) chances() []float64 {
 		return out
 	}
 	for i := range out {
-		if r.costs[i].Cost == r.lo && !(r.limited && !r.may(i)) {
+		if r.costs[i].Cost == r.lo && r.May(i) {
 			out[i] = 1 / float64(r.tied)
 		}
 	}

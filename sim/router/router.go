@@ -304,7 +304,7 @@ func (r *Router) evaluate(q *Request) {
 	backlog := r.backlog()
 	r.leastPrefill = math.MaxInt64
 	for w, a := range backlog {
-		if !r.limited || r.may(w) {
+		if r.May(w) {
 			r.leastPrefill = min(r.leastPrefill, a)
 		}
 	}
