@@ -19,7 +19,7 @@ func (f *fleet) tooLate(w int, now, end float64) error {
 
 // tooLateTransfer is the same for a transfer between the tiers of a worker.
 func tooLateTransfer(at float64) error {
-	return fmt.Errorf("num-host-blocks: found a transfer between the tiers of a worker that ends at %v ms, expected an end by %v ms; check host-offload-d2h-bandwidth-gbps, host-offload-h2d-bandwidth-gbps, host-offload-latency-ms and kv-cache-bytes-per-token", at, endOfTime)
+	return fmt.Errorf("num-host-blocks: found a transfer between the tiers of a worker that ends at %v ms, expected an end by %v ms; check host-offload-d2h-bandwidth-gbps, host-offload-h2d-bandwidth-gbps, host-offload-latency-ms, kv-cache-bytes-per-token and the settings disk-offload-...", at, endOfTime)
 }
 
 // beyond is the error for a run whose next event lies beyond the end of time.
