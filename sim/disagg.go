@@ -355,6 +355,10 @@ type Transfer struct {
 	GBPerSecond   float64 // 10^9 bytes per second; 0 = in no time
 	BytesPerToken float64 // 0 = in no time
 	MissingOnly   bool    // send only the blocks that the decode worker lacks, whole
+	// Taint is what a decode worker must carry that is to take a prompt over, or with
+	// Weight had better; "" = nothing. Only live routers look at taints.
+	Taint  string
+	Weight *float64
 }
 
 // ms returns the duration of a transfer:

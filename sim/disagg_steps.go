@@ -51,6 +51,9 @@ func (d *disagg) turnedAway(h *handoff, why router.Refusal) {
 func (d *disagg) placePrompt(h *handoff, c router.Choice) {
 	h.source, h.seated = c.Worker, true
 	d.prefill.tell(d.now, h.front, &h.req, router.SyncAdd)
+	if d.timed {
+		d.handOn(h)
+	}
 	d.noteRouted(h)
 	out := &d.res.Requests[h.pre.Row].Decision
 	out.note(c)

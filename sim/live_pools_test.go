@@ -7,6 +7,7 @@ import (
 
 	"routesim/sim/engine"
 	"routesim/sim/router"
+	"routesim/workloads"
 )
 
 // livePools is a burst whose workers are split into two pools.
@@ -206,5 +207,50 @@ func TestBypassAsksForNoLoadOfOtherModes(t *testing.T) {
 	})
 	if r.Handoffs[1].Local {
 		t.Errorf("bypassed a prefill worker of which nobody knows the load: %+v", r.Handoffs[1])
+	}
+}
+
+// TestPromptsStayInTheirZone: what prefill workers hand on confines the decode
+// stage, or only draws requests to the same zone; what requests prefer themselves
+// adds up.
+func TestPromptsStayInTheirZone(t *testing.T) {
+	zones := []string{"zone=a", "zone=b"}
+	weight, nothing := 1.0, 0.0
+	same := func(weight *float64, preferred ...workloads.PreferredTaint) (n int) {
+		s := livePools(60, 2, 2, 640, 40, 3)
+		for _, groups := range []*[]Group{&s.cfg.Prefill, &s.cfg.Fleet} {
+			g := (*groups)[0]
+			*groups = nil
+			for _, zone := range zones {
+				own := g
+				own.Count, own.Taints = 1, []string{zone}
+				own.Transfer.Taint, own.Transfer.Weight = zone, weight
+				*groups = append(*groups, own)
+			}
+		}
+		for i := range s.rows {
+			s.rows[i].Taints.Preferred = preferred
+		}
+		for _, h := range s.mustRun(t, nil).Handoffs {
+			if h.PrefillWorker == h.DecodeWorker {
+				n++
+			}
+		}
+		return n
+	}
+	if n := same(nil); n != 60 {
+		t.Errorf("required: %d of 60 answers stay in the zone of their prompt", n)
+	}
+	drawn, free := same(&weight), same(&nothing)
+	if drawn <= free || drawn == 60 || free == 60 {
+		t.Errorf("preferred: %d of 60 answers stay in the zone of their prompt at weight 1, %d at 0", drawn, free)
+	}
+	own := workloads.PreferredTaint{Name: "zone=b", Weight: -1}
+	list := prefer([]workloads.PreferredTaint{{Name: "zone=a", Weight: 1}, own}, workloads.PreferredTaint{Name: "zone=b", Weight: 0.5})
+	if list[1].Weight != -0.5 || own.Weight != -1 || len(list) != 2 {
+		t.Errorf("found %v", list)
+	}
+	if list = prefer(list, workloads.PreferredTaint{Name: "zone=aa"}); list[1].Name != "zone=aa" {
+		t.Errorf("found %v, expected the names in order", list)
 	}
 }

@@ -36,6 +36,8 @@ func effects() map[string]effect {
 	pools := []string{"--prefill-workers=2", "--decode-workers=2"}
 	bypass := with(pools, "--router-conditional-disagg", "--conditional-disagg-prefill-busy-threshold=0.1")
 	sent := with(pools, "--kv-transfer-bandwidth=1", "--kv-transfer-bytes-per-token=20000")
+	const zone = "@taints=dynamo.topology/zone="
+	zones := []string{"--prefill-workers=1" + zone + "a,1" + zone + "b", "--decode-workers=1" + zone + "a,2" + zone + "b"}
 	return map[string]effect{
 		"router-mode":                                {nil, []string{"--router-mode=least-loaded"}, false},
 		"load-aware":                                 {nil, []string{"--load-aware"}, false},
@@ -101,6 +103,9 @@ func effects() map[string]effect {
 		"kv-transfer-bandwidth":                      {sent, []string{"--kv-transfer-bandwidth=0.2"}, false},
 		"kv-transfer-bytes-per-token":                {sent, []string{"--kv-transfer-bytes-per-token=90000"}, false},
 		"kv-transfer-timing-mode":                    {sent, []string{"--kv-transfer-timing-mode=destination_missing"}, false},
+		"kv-transfer-domain":                         {with(zones, live...), []string{"--kv-transfer-domain=zone"}, false},
+		"kv-transfer-enforcement":                    {with(zones, "--kv-transfer-domain=zone", "--kv-transfer-preferred-weight=0.1"), []string{"--kv-transfer-enforcement=preferred"}, false},
+		"kv-transfer-preferred-weight":               {with(zones, "--kv-transfer-domain=zone", "--kv-transfer-enforcement=preferred", "--kv-transfer-preferred-weight=0"), []string{"--kv-transfer-preferred-weight=1"}, false},
 		"router-prefill-policy":                      {with(pools, file...), []string{"--router-prefill-policy=mine"}, false},
 		"router-decode-policy":                       {with(pools, file...), []string{"--router-decode-policy=mine"}, false},
 		"router-conditional-disagg":                  {pools, []string{"--router-conditional-disagg"}, false},

@@ -35,6 +35,7 @@ func unchecked(c *sim.Config) (used []string) {
 		{"clients that leave", c.Clients.Leave()},
 		{"live routers in pools", c.Disaggregated()},
 		{"routers as prefill workers want them", c.PrefillRouter != nil},
+		{"taints that they hand on", kv && slices.ContainsFunc(c.Prefill, func(g sim.Group) bool { return g.Transfer.Taint != "" })},
 		{"conditional disaggregation", c.Disaggregated() && c.Router.MayBypass() != nil},
 	} {
 		if f.on {

@@ -26,7 +26,7 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 		}
 	}
 	l := router.DefaultLive()
-	c := sim.Config{Frontends: 3, Fleet: []sim.Group{{Engine: engine.Params{Disk: engine.DiskOffload{Blocks: 1}}}}, Prefill: []sim.Group{{}}, Router: router.Params{Live: &l}}
+	c := sim.Config{Frontends: 3, Fleet: []sim.Group{{Engine: engine.Params{Disk: engine.DiskOffload{Blocks: 1}}}}, Prefill: []sim.Group{{Transfer: sim.Transfer{Taint: "a"}}}, Router: router.Params{Live: &l}}
 	l.ApproximateLRU, l.SharedCache, l.AffinityTTLSecs, l.ActivePrefillTokensThreshold, l.Classifier = true, true, 5, 9, &program.Settings{}
 	l.KVEvents, c.ReplicaSync, c.EventLoss, c.Faults, c.Clients.CancelRate = false, true, 0.5, make([]sim.Fault, 1), 0.1
 	at := 5.0
@@ -45,8 +45,8 @@ func TestGradesAreThoseOfThePage(t *testing.T) {
 			}
 		}
 	}
-	if len(names) != 15 {
-		t.Errorf("%d features are graded, expected 15: %v", len(names), names)
+	if len(names) != 16 {
+		t.Errorf("%d features are graded, expected 16: %v", len(names), names)
 	}
 	plain := router.DefaultLive()
 	for _, live := range []*router.Live{nil, &plain} {

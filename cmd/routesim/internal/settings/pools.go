@@ -1,10 +1,15 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"routesim/sim"
 	"routesim/sim/engine"
+	"routesim/sim/router"
+	"routesim/workloads"
 )
 
 // Disaggregated reports whether prefill and decode have workers of their own.
@@ -22,7 +27,13 @@ func (r *Run) Fleet() ([]Modelled, error) {
 // PrefillFleet works out the groups of prefill workers, none where every worker
 // does both.
 func (r *Run) PrefillFleet() ([]Modelled, error) {
-	return r.pool("prefill-workers", r.PrefillWorkers, r.prefillArgs)
+	fleet, err := r.pool("prefill-workers", r.PrefillWorkers, r.prefillArgs)
+	for i := range fleet {
+		if err := r.near(&fleet[i]); err != nil {
+			return nil, fmt.Errorf("%w in group %d of prefill-workers", err, i+1)
+		}
+	}
+	return fleet, err
 }
 
 // pool works out the groups of one pool under the settings of its engine
@@ -87,6 +98,65 @@ func (r *Run) transfer() sim.Transfer {
 		t.BytesPerToken = *r.TransferBytesPerToken
 	}
 	return t
+}
+
+// topologyTaint begins the taint by which a worker tells its value of a topology
+// domain.
+const topologyTaint = "dynamo.topology/"
+
+// validDomain refuses what cannot stand before the = of such a taint.
+func validDomain(text string) error {
+	if !workloads.ValidTaint(topologyTaint+text) || strings.Contains(text, "=") {
+		return errors.New("found " + show(text))
+	}
+	return nil
+}
+
+// near says which decode workers are to take over the prompts of prefill workers:
+// those with the same value of the topology domain.
+func (r *Run) near(g *Modelled) error {
+	if r.TransferDomain == "" {
+		return nil
+	}
+	own := topologyTaint + r.TransferDomain + "="
+	i := slices.IndexFunc(g.Taints, func(name string) bool { return strings.HasPrefix(name, own) })
+	switch {
+	case i < 0:
+		return fmt.Errorf("kv-transfer-domain: found %s, expected workers with a taint %sVALUE (taints)", r.TransferDomain, own)
+	case r.TransferPreferred && r.TransferWeight == nil:
+		return fmt.Errorf("kv-transfer-enforcement: found preferred without kv-transfer-preferred-weight, expected both")
+	}
+	g.Transfer.Taint = g.Taints[i]
+	if r.TransferPreferred {
+		g.Transfer.Weight = r.TransferWeight
+	}
+	return nil
+}
+
+// warnNear names what keeps a topology domain from having an effect.
+func (r *resolution) warnNear() {
+	run := &r.Run
+	why := ""
+	switch {
+	case run.TransferDomain == "":
+		for _, name := range []string{"kv-transfer-enforcement", "kv-transfer-preferred-weight"} {
+			if r.OnCommandLine(name) {
+				r.Warn("%s has no effect without kv-transfer-domain", name)
+			}
+		}
+		return
+	case !run.Disaggregated():
+		why = "there is no transfer in aggregated serving"
+	case run.Router.Mode != router.KV:
+		why = "only a kv router looks at taints"
+	case run.Engine.Backend == engine.SGLang:
+		why = "with sglang the decode worker is chosen before the prefill worker"
+	}
+	if why != "" {
+		r.Warn("kv-transfer-domain has no effect: %s", why)
+	} else if !run.TransferPreferred && r.OnCommandLine("kv-transfer-preferred-weight") {
+		r.Warn("kv-transfer-preferred-weight has no effect: it needs kv-transfer-enforcement preferred")
+	}
 }
 
 // settlePools reads the pools' engine dictionaries, checks that the pools go

@@ -90,6 +90,7 @@ func (r *resolution) warnInactive() {
 	r.warnSelection()
 	r.warnConditional()
 	r.warnTransfers()
+	r.warnNear()
 	r.warnTiers()
 }
 

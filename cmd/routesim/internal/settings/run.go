@@ -33,6 +33,9 @@ type Run struct {
 	TransferGBPerSecond     *float64 // of KV between the pools, nil = in no time
 	TransferBytesPerToken   *float64 // nil = nothing to send
 	TransferMissing         bool     // send only what the decode worker lacks
+	TransferDomain          string   // of the topology, whose value both workers should have, "" = none
+	TransferPreferred       bool     // or had better, by
+	TransferWeight          *float64 // this weight
 	CacheBytesPerToken      *float64 // of KV that a host tier moves, nil = the profile's
 
 	// Engine holds AutoValue where a number follows from the worker's model; see

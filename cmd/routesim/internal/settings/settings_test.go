@@ -146,6 +146,8 @@ func goodSample(t *testing.T, s *Setting) string {
 		return `{"enable_kv_cache_events": true}`
 	case "router-conditional-disagg-config":
 		return `{}`
+	case "kv-transfer-domain":
+		return "zone"
 	case "prefill-router-args":
 		return `{"router-mode": "random"}`
 	}

@@ -87,6 +87,20 @@ func transferRows() []Setting {
 			Kind: Choice{Words: []string{"full_prompt", "destination_missing"}},
 			Help: "What is sent: the whole prompt, or only the blocks that the decode worker lacks.",
 			Ref:  func(r *Run) any { return &r.TransferMissing },
+		}, {
+			Name: "kv-transfer-domain", Group: Pools, EnvOnly: true, LiveOnly: true, Env: []string{"DYN_KV_TRANSFER_DOMAIN"}, Default: None,
+			Kind: Word{What: "the name of a topology domain, without spaces, =, +, comma and @", Hint: "NAME", Optional: true, Check: validDomain},
+			Help: "Topology domain of which prefill and decode worker of a request should have the same value, such as zone. Workers tell theirs by a taint dynamo.topology/NAME=VALUE (--taints). For vllm and trtllm in router mode kv.",
+			Ref:  func(r *Run) any { return &r.TransferDomain },
+		}, {
+			Name: "kv-transfer-enforcement", Group: Pools, EnvOnly: true, Env: []string{"DYN_KV_TRANSFER_ENFORCEMENT"}, Default: "required",
+			Kind: Choice{Words: []string{"required", "preferred"}},
+			Help: "Whether the decode worker must have the value of --kv-transfer-domain, or had better.",
+			Ref:  func(r *Run) any { return &r.TransferPreferred },
+		}, {
+			Name: "kv-transfer-preferred-weight", Group: Pools, EnvOnly: true, Env: []string{"DYN_KV_TRANSFER_PREFERRED_WEIGHT"}, Default: None, Kind: fraction.optional(),
+			Help: "What that is worth to a request, as the weight of a preferred taint; needed with --kv-transfer-enforcement preferred.",
+			Ref:  func(r *Run) any { return &r.TransferWeight },
 		},
 	}
 }
