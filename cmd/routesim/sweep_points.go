@@ -321,8 +321,8 @@ func (p *sweepPlan) key(c *candidate, trace string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// filesOf are the files that the workers' timing and the routers' policies are
-// read from.
+// filesOf are the files that the workers' timing and settings and the routers'
+// policies are read from.
 func filesOf(r *settings.Run) (names []string) {
 	for _, name := range append([]string{r.Profile}, profilesOf(r)...) {
 		if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
@@ -332,16 +332,17 @@ func filesOf(r *settings.Run) (names []string) {
 	if name, ok := strings.CutPrefix(r.Timing, "table:"); ok {
 		names = append(names, name)
 	}
-	for _, name := range r.PolicyFiles() {
-		if name != "" {
+	for _, name := range []string{r.PrefillArgs, r.DecodeArgs} {
+		if !strings.HasPrefix(strings.TrimSpace(name), "{") {
 			names = append(names, name)
 		}
 	}
-	return names
+	names = append(names, r.PolicyFiles()...)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 func profilesOf(r *settings.Run) (names []string) {
-	for _, g := range r.Workers {
+	for _, g := range slices.Concat(r.Workers, r.PrefillWorkers, r.DecodeWorkers) {
 		names = append(names, g.Profile)
 	}
 	return names

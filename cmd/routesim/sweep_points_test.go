@@ -5,9 +5,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"routesim/cmd/routesim/internal/settings"
 )
 
 // planOf plans a sweep of the small trace.
@@ -46,6 +49,21 @@ func TestKeysAreOfTheConfiguration(t *testing.T) {
 	}
 	if n := len(p.traces); n < 2 {
 		t.Errorf("%d ways to read the trace, expected several", n)
+	}
+}
+
+// TestFilesOfPools: what the workers of pools are read from counts as what a point
+// depends on, like that of other workers.
+func TestFilesOfPools(t *testing.T) {
+	group := func(profile string) []settings.WorkerGroup {
+		return []settings.WorkerGroup{{Count: 1, Profile: profile}}
+	}
+	run := &settings.Run{
+		Profile: "h100", Timing: "table:t.npz", PolicyConfig: "policy.yaml",
+		PrefillWorkers: group("p.yaml"), DecodeWorkers: group("d.yml"), PrefillArgs: "p.json", DecodeArgs: ` {"engine": {}}`,
+	}
+	if got, want := filesOf(run), []string{"p.yaml", "d.yml", "t.npz", "p.json", "policy.yaml"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, expected %q", got, want)
 	}
 }
 
