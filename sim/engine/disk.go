@@ -1,6 +1,10 @@
 package engine
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // Disks are the tiers of storage behind the host tiers of a fleet: one that all
 // workers share, or one of each. What a worker's host has stored is written there
@@ -211,8 +215,8 @@ func (c *DiskContent) add(t *tierCache) {
 	if t == nil {
 		return
 	}
-	for _, e := range t.entries {
-		if e.writing {
+	for _, b := range slices.Sorted(maps.Keys(t.entries)) {
+		if t.entries[b].writing {
 			c.Coming++
 		} else {
 			c.Resident++

@@ -170,11 +170,5 @@ type HostContent struct{ Capacity, Resident, Used int64 } // blocks
 
 // Content returns what is in the pool.
 func (p *HostPool) Content() HostContent {
-	c := HostContent{Capacity: int64(p.cache.capacity), Used: int64(len(p.cache.entries))}
-	for b := range p.cache.entries {
-		if p.cache.readable(b) {
-			c.Resident++
-		}
-	}
-	return c
+	return HostContent{Capacity: int64(p.cache.capacity), Used: int64(len(p.cache.entries)), Resident: int64(len(p.cache.content()))}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -161,14 +162,8 @@ func (c *tierCache) unpin(blocks []uint32) {
 }
 
 // content returns the blocks that can be read, in order.
-func (c *tierCache) content() (list []uint32) {
-	for b := range c.entries {
-		if c.readable(b) {
-			list = append(list, b)
-		}
-	}
-	slices.Sort(list)
-	return list
+func (c *tierCache) content() []uint32 {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.entries)), func(b uint32) bool { return !c.readable(b) })
 }
 
 // inOrder returns the blocks by hash.
