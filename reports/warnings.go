@@ -37,6 +37,8 @@ const (
 	OutOfRange    = "timing_out_of_range"
 	CoarseBlocks  = "coarse_kv_blocks"
 	IdleTaints    = "taints_without_effect"
+	FreeTransfer  = "kv_transfer_in_no_time"
+	LateFaults    = "faults_after_the_end"
 	OfSettings    = "setting"
 )
 
@@ -70,6 +72,8 @@ func warnings(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary, d *D
 		{NoReuse, (*facts).noReuse},
 		{RouterBlind, (*facts).routerBlind},
 		{IdleTaints, (*facts).idleTaints},
+		{FreeTransfer, (*facts).freeTransfer},
+		{LateFaults, (*facts).lateFaults},
 		{Unsorted, (*facts).unsorted},
 	} {
 		if text := w.text(f); text != "" {
@@ -270,16 +274,21 @@ func (f *facts) oneWorker() string {
 }
 
 func (f *facts) cachingOff() string {
-	groups := f.config.Fleet
-	if f.config.Disaggregated() {
-		groups = f.config.Prefill // prompts are computed there
-	}
+	groups := f.promptFleet()
 	for i := range groups {
 		if !groups[i].Engine.EnablePrefixCaching {
 			return "Prefix caching is off: no prompt reuses anything, whatever the router does."
 		}
 	}
 	return ""
+}
+
+// promptFleet is the pool in which prompts are computed.
+func (f *facts) promptFleet() []sim.Group {
+	if f.config.Disaggregated() {
+		return f.config.Prefill
+	}
+	return f.config.Fleet
 }
 
 func (f *facts) shortPrompts() string {
@@ -356,8 +365,45 @@ func (f *facts) routerBlind() string {
 	if held == 0 {
 		return ""
 	}
-	return fmt.Sprintf("The router never saw any overlap, though workers held blocks of %s: it routes by load alone. Check the event delay.",
-		format.Plural(held, "request"))
+	why := "Check the event delay."
+	if silent(f.promptFleet()) {
+		why = "The workers publish no KV events."
+	}
+	return fmt.Sprintf("The router never saw any overlap, though workers held blocks of %s: it routes by load alone. %s",
+		format.Plural(held, "request"), why)
+}
+
+// silent reports whether no worker publishes KV events.
+func silent(fleet []sim.Group) bool {
+	return !slices.ContainsFunc(fleet, func(g sim.Group) bool { return !g.Silent })
+}
+
+// freeTransfer says that KV goes from pool to pool in no time.
+func (f *facts) freeTransfer() string {
+	if !f.config.Disaggregated() || slices.ContainsFunc(f.config.Prefill, func(g sim.Group) bool { return g.Transfer.GBPerSecond > 0 }) {
+		return ""
+	}
+	return "KV goes from prefill to decode workers in no time, as in Dynamo's replay where nothing is said of it; a real fleet's latencies are longer. Give kv-transfer-bandwidth."
+}
+
+// lateFaults says which faults the run did not reach.
+func (f *facts) lateFaults() string {
+	if f.result.Stopped {
+		return ""
+	}
+	var late []string
+	for i := range f.config.Faults {
+		if at := &f.config.Faults[i]; at.From > f.result.EndMS {
+			late = append(late, at.String())
+		}
+	}
+	if at := f.config.RestartAtMS; at != nil && *at > f.result.EndMS {
+		late = append(late, fmt.Sprintf("the restart at %.0f", *at))
+	}
+	if len(late) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("The run ended at %s (%.0f ms), before %s: without effect. Times are in ms from its start.", format.Duration(f.result.EndMS), f.result.EndMS, strings.Join(late, ", "))
 }
 
 // idleTaints says which taints of the trace nothing answers to.

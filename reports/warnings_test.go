@@ -61,6 +61,15 @@ func TestWarnings(t *testing.T) {
 		{"router blind", func(c *sim.Config, r *sim.Result) {
 			each(r, func(i int, q *sim.Request) { q.Decision.Overlap, q.Decision.BestOverlap = 0, 0 })
 		}, []string{RouterBlind}, "held blocks of 40 requests"},
+		{"router blind to silent workers", func(c *sim.Config, r *sim.Result) {
+			c.Fleet[0].Silent = true
+			each(r, func(i int, q *sim.Request) { q.Decision.Overlap, q.Decision.BestOverlap = 0, 0 })
+		}, []string{RouterBlind}, "it routes by load alone. The workers publish no KV events."},
+		{"faults after the end", func(c *sim.Config, r *sim.Result) {
+			at := r.EndMS + 2
+			c.RestartAtMS = &at
+			c.Faults = []sim.Fault{{Kind: sim.Crash, Worker: 1, From: r.EndMS - 1, To: math.Inf(1)}, {Kind: sim.Drain, Worker: 0, From: r.EndMS + 1, To: math.Inf(1)}}
+		}, []string{LateFaults}, "before drain:0@"},
 		{"round robin sees nothing by design", func(c *sim.Config, r *sim.Result) {
 			c.Router.Mode = router.RoundRobin
 			each(r, func(i int, q *sim.Request) { q.Decision.Overlap, q.Decision.BestOverlap = 0, 0 })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // FaultKind is what goes wrong.
@@ -43,13 +44,16 @@ func (f *Fault) String() string {
 		whom = f.Request
 	}
 	if f.Kind == Slow {
-		factor = fmt.Sprintf("x%v", f.Factor)
+		factor = "x" + decimal(f.Factor)
 	}
 	if !math.IsInf(f.To, 1) {
-		to = fmt.Sprintf("-%v", f.To)
+		to = "-" + decimal(f.To)
 	}
-	return fmt.Sprintf("%v:%s%d%s@%v%s", f.Kind, pool, whom, factor, f.From, to)
+	return fmt.Sprintf("%v:%s%d%s@%s%s", f.Kind, pool, whom, factor, decimal(f.From), to)
 }
+
+// decimal writes a number without an exponent.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // checkFaults refuses faults of workers that do not exist.
 func (c *Config) checkFaults() error {

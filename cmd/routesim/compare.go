@@ -113,7 +113,7 @@ func (o *compareOptions) runSaved(cmd *cobra.Command, args []string) error {
 func (o *compareOptions) report(cmd *cobra.Command, runs [2]*replayed, dir *outDir) error {
 	var sides [2]table.Named
 	for i, run := range runs {
-		sides[i] = table.Named{Name: o.pair[i].name, Summary: run.summary()}
+		sides[i] = table.Named{Name: o.pair[i].name, Given: o.pair[i].flags, Summary: run.summary()}
 	}
 	if dir != nil {
 		if err := o.writeFiles(runs, sides, dir); err != nil {

@@ -16,6 +16,7 @@ import (
 type side struct {
 	name  string
 	given []settings.Given // beyond what both have
+	flags string           // that gave them, "" where the name says it
 }
 
 // label names the run in a sentence.
@@ -42,7 +43,7 @@ func (o *compareOptions) sides(cmd *cobra.Command) ([2]side, error) {
 		for j := range given {
 			given[j].Origin.Where += " (--" + f.Name + ")"
 		}
-		out[i] = side{f.Name, given}
+		out[i] = side{f.Name, given, strings.TrimSpace(f.Value.String())}
 	}
 	return out, nil
 }
@@ -60,7 +61,7 @@ func (o *compareOptions) modes(cmd *cobra.Command) (out [2]side, err error) {
 			Setting: setting, Text: mode,
 			Origin: settings.Origin{Layer: settings.FromFlag, Where: cmd.CommandPath()},
 			Place:  workloads.Problem{Field: "router-mode"},
-		}}}
+		}}, ""}
 	}
 	return out, nil
 }

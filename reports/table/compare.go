@@ -13,6 +13,7 @@ import (
 // Named is a run with the name it goes by in a comparison.
 type Named struct {
 	Name    string
+	Given   string // what it has that the other has not, "" where the name says it
 	Summary *reports.Summary
 }
 
@@ -144,12 +145,18 @@ func Compare(w io.Writer, base, other Named, o Options) error {
 		p.line(left(name, nameColumns) + right(first, valueColumns) + right(second, valueColumns) + f.change(x, y))
 	}
 	p.line("")
+	for _, n := range [2]*Named{&base, &other} {
+		if n.Given != "" {
+			p.entry(p.printable(n.Name), p.printable(n.Given))
+		}
+	}
 	p.entry("runs", fmt.Sprintf("decisions %s and %s, seed %d and %d",
 		short(a.Routesim.DecisionDigest), short(b.Routesim.DecisionDigest), a.Routesim.Seed, b.Routesim.Seed))
 	p.models(&a.Routesim)
 	if !slices.Equal(a.Routesim.Timing, b.Routesim.Timing) {
 		p.models(&b.Routesim)
 	}
+	p.entry("note", oneRun)
 	p.each("", "note", notes, base, other)
 	p.each("", "note", unchecked, base, other)
 	p.each(yellow, "warning", warnings, base, other)
@@ -160,6 +167,9 @@ func Compare(w io.Writer, base, other Named, o Options) error {
 	_, err := io.WriteString(w, p.String())
 	return err
 }
+
+// oneRun says how far a comparison of two single runs can be trusted.
+const oneRun = "One run a side: a difference may be the luck of ties alone. routesim sweep and gate repeat runs over seeds and say what is more than that."
 
 // notes are the sentences to show with a run.
 func notes(d *reports.Details) []string { return d.Notes }

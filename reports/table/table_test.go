@@ -88,7 +88,7 @@ func run(t testing.TB, s *reports.Summary, o Options) string {
 func compared(t testing.TB, a, b *reports.Summary, o Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Compare(&out, Named{"round-robin", a}, Named{"kv", b}, o); err != nil {
+	if err := Compare(&out, Named{Name: "round-robin", Summary: a}, Named{Name: "kv", Summary: b}, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -209,7 +209,7 @@ func TestPagesKeepToTheTerminal(t *testing.T) {
 		}
 		checkPage(t, b.String(), o)
 		b.Reset()
-		if err := Compare(&b, Named{rapid.String().Draw(t, "name"), sample()}, Named{"x", s}, o); err != nil {
+		if err := Compare(&b, Named{Name: rapid.String().Draw(t, "name"), Given: rapid.String().Draw(t, "given"), Summary: sample()}, Named{Name: "x", Summary: s}, o); err != nil {
 			t.Fatal(err)
 		}
 		checkPage(t, b.String(), o)
@@ -316,14 +316,14 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func TestWriteErrors(t *testing.T) {
-	if Run(failing{}, sample(), Options{}) == nil || Compare(failing{}, Named{"a", sample()}, Named{"b", sample()}, Options{}) == nil {
+	if Run(failing{}, sample(), Options{}) == nil || Compare(failing{}, Named{Name: "a", Summary: sample()}, Named{Name: "b", Summary: sample()}, Options{}) == nil {
 		t.Error("found no error")
 	}
 }
 
 func ExampleCompare() {
 	var b bytes.Buffer
-	_ = Compare(&b, Named{"round-robin", sample()}, Named{"kv", sample()}, Options{})
+	_ = Compare(&b, Named{Name: "round-robin", Summary: sample()}, Named{Name: "kv", Summary: sample()}, Options{})
 	first, _, _ := strings.Cut(b.String(), "\n")
 	fmt.Println(first)
 	// Output:                                 round-robin              kv      change
