@@ -22,7 +22,7 @@ const plotHelp = `Draw a saved sweep again: other metrics, axes and points, or a
   --kind knob     a latency against each setting, with intervals over seeds
   --kind heatmap  a metric over two settings, as a change and as a value
   --kind pareto   TTFT p90 against ITL p90, with the Pareto front
-  --kind cdf      distributions of TTFT, ITL and E2E
+  --kind cdf      distributions of TTFT, TPOT and E2E over requests
   --kind balance  cache reuse against load imbalance
   --kind overlap  prefix overlap found over the one predicted
   --kind workers  KV use, running and waiting requests of each worker over time
@@ -186,7 +186,7 @@ func checkMetric(kind, name string) error {
 		}
 	}
 	if kind == figures.CDF {
-		families = []string{"ttft", "itl", "e2e"}
+		families = []string{"ttft", "tpot", "e2e"}
 	}
 	if kind != figures.HeatMap && slices.Contains(families, name) {
 		return nil

@@ -211,7 +211,9 @@ func (d *data) write(m int, v float64) string {
 
 // bare writes a value that is in the unit to be written.
 func (d *data) bare(m int, v float64) string {
-	switch own := d.metrics[m]; {
+	switch own := &d.metrics[m]; {
+	case own.Success():
+		return fine(format.Success(v))
 	case own.Unit == "%":
 		return fine(format.Fixed(v, 1))
 	case strings.HasPrefix(own.Name, "imbalance"):

@@ -147,7 +147,7 @@ func TestAllDrawsEveryKind(t *testing.T) {
 		"knob_ttft_router-prefill-load-scale", "knob_itl_router-prefill-load-scale",
 		"heatmap_p90_ttft_ms_change", "heatmap_p90_ttft_ms_value", "heatmap_p90_itl_ms_change", "heatmap_goodput_share_change",
 		"heatmap_reuse_share_change", "heatmap_imbalance_busy_change",
-		"pareto_p90_ttft_p90_itl", "cdf_ttft", "cdf_itl", "cdf_e2e", "balance", "overlap", "workers_chosen", "workers_default",
+		"pareto_p90_ttft_p90_itl", "cdf_ttft", "cdf_tpot", "cdf_e2e", "balance", "overlap", "workers_chosen", "workers_default",
 		"goodput_router-kv-overlap-score-credit",
 	}
 	if got := names(list); !slices.Equal(got, want) {
@@ -229,8 +229,8 @@ func TestFindings(t *testing.T) {
 		r    Request
 		want string
 	}{
-		{Request{Kind: Knob, Axis: "router-prefill-load-scale", Metric: "ttft"}, "TTFT p95 is best at scale 8: 562\u00a0ms, \u221217.6\u00a0% against the default"},
-		{Request{Kind: Knob, Axis: "router-prefill-load-scale", Metric: "itl"}, "ITL p95 is best at scale 0.5: 22.0\u00a0ms, \u22124.3\u00a0% against the default"},
+		{Request{Kind: Knob, Axis: "router-prefill-load-scale", Metric: "ttft"}, "TTFT p90 is best at scale 8: 561\u00a0ms, \u221217.6\u00a0% against the default"},
+		{Request{Kind: Knob, Axis: "router-prefill-load-scale", Metric: "itl"}, "ITL p90 is best at scale 0.5: 22.0\u00a0ms, \u22124.3\u00a0% against the default"},
 		{Request{Kind: HeatMap, Metric: "p90_ttft_ms"}, "TTFT p90 is best at credit 1.5, scale 8: 521\u00a0ms, \u221223.5\u00a0% against the default"},
 		{Request{Kind: HeatMap, Metric: "reuse_share"}, "Prefix reuse is best at credit 1.5, scale 8: 89.0\u00a0%, +16.0\u00a0pp against the default"},
 		{Request{Kind: Pareto}, "1.5 / 8: TTFT p90 521\u00a0ms, ITL p90 27.0\u00a0ms; round robin: 922\u00a0ms, 17.0\u00a0ms"},
@@ -252,7 +252,7 @@ func TestFindings(t *testing.T) {
 // title does not name a best value.
 func TestNoDifferenceIsNotABest(t *testing.T) {
 	s := made(6, credit())
-	m := metric("p95_ttft_ms")
+	m := metric("p90_ttft_ms")
 	for i := range s.Points {
 		for k := range s.Points[i].Runs {
 			s.Points[i].Runs[k].Metrics[m] = 500 + float64((k*7+i*5)%11) // noise
@@ -262,8 +262,72 @@ func TestNoDifferenceIsNotABest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := list[0].Title; got != "TTFT p95: no difference shown for any credit" {
+	if got := list[0].Title; got != "TTFT p90: no difference shown for any credit" {
 		t.Errorf("found %q", got)
+	}
+}
+
+// TestKnobsAreAboutTheObjective: the percentile that is judged has a panel and
+// is the one of the title.
+func TestKnobsAreAboutTheObjective(t *testing.T) {
+	for objective, want := range map[string]string{
+		"p90_ttft_ms": "p90", "goodput_share": "p90", "p95_itl_ms": "p95", "p99_ttft_ms": "p99", "p50_ttft_ms": "p90",
+	} {
+		s := made(3, credit())
+		s.Objective = objective
+		list, err := Draw(s, nil, nil, Request{Kind: Knob, Metric: "ttft"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list[0].Title; !strings.HasPrefix(got, "TTFT "+want+" ") {
+			t.Errorf("%s: found the title %q", objective, got)
+		}
+		text := drawn(t, &list[0])
+		for _, title := range []string{"TTFT mean", "TTFT p50", "TTFT " + want, "TTFT p99"} {
+			if !strings.Contains(text, ">"+title+", ms<") {
+				t.Errorf("%s: found no panel of %s", objective, title)
+			}
+		}
+	}
+}
+
+// TestTiesAreOfTheObjective: maps of other metrics do not mark as tied what ties
+// on the objective.
+func TestTiesAreOfTheObjective(t *testing.T) {
+	s := made(6, credit(), scale())
+	v := &verdict.Verdict{Default: s.Default, Chosen: 14, Tied: []int{14, 19, 18}}
+	list, err := Draw(s, v, nil, Request{Kind: HeatMap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		const legend = "no difference from the best shown"
+		marked, objective := strings.Contains(drawn(t, &list[i]), legend), strings.HasPrefix(list[i].Name, "heatmap_"+s.Objective)
+		if marked != objective {
+			t.Errorf("%s: ties marked: %v, of the objective: %v", list[i].Name, marked, objective)
+		}
+	}
+}
+
+// TestDistributionsOfRequestsAreOfTPOT: what a request has one of is no ITL,
+// which is one of each token gap.
+func TestDistributionsOfRequestsAreOfTPOT(t *testing.T) {
+	list, err := Draw(made(1, credit()), nil, nil, Request{Kind: CDF, Metric: "p90_tpot_ms"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || list[0].Name != "cdf_tpot" || !strings.HasPrefix(list[0].Title, "TPOT p90: ") || strings.Contains(drawn(t, &list[0]), "ITL") {
+		t.Errorf("found %v: %q", names(list), list[0].Title)
+	}
+}
+
+// TestSharesOfSuccessAreRoundedDown: pictures promise no more than the verdict.
+func TestSharesOfSuccessAreRoundedDown(t *testing.T) {
+	d := newData(made(1, credit()), nil, nil)
+	for name, want := range map[string]string{"goodput_share": "85.5 %", "completed_share": "85.5 %", "reuse_share": "85.6 %"} {
+		if got := d.write(metric(name), 85.59); got != want {
+			t.Errorf("%s: found %s, expected %s", name, got, want)
+		}
 	}
 }
 
@@ -429,7 +493,7 @@ func TestDrawRefuses(t *testing.T) {
 		{Request{Kind: Workers}, "found no workers over time"},
 		{Request{Kind: Knob, Axis: "colour"}, `found "colour"`},
 		{Request{Kind: Knob, Metric: "beauty"}, `found "beauty"`},
-		{Request{Kind: CDF, Metric: "reuse_share"}, "expected ttft, itl or e2e"},
+		{Request{Kind: CDF, Metric: "reuse_share"}, "expected ttft, tpot or e2e"},
 		{Request{Kind: CDF, Points: []int{0, 1, 2, 3, 4}}, ""},
 		{Request{Kind: Pareto, Points: []int{99}}, "found no run of it"},
 	} {

@@ -27,7 +27,7 @@ func (d *data) goodput(r Request) ([]Named, error) {
 		axis = axes[0]
 	}
 	m := metric("goodput_share")
-	p := plot.Panel{Title: d.slo(), X: d.scale(axis), Y: plot.Scale{From: 0, To: 100}}
+	p := plot.Panel{Title: d.slo(), X: d.scale(axis), Y: plot.Scale{From: 0, To: 100}, MoreIsBetter: true}
 	if p.X.Label = d.s.Axes[axis].Name; p.X.Log {
 		p.X.Label += " (log scale)"
 	}

@@ -201,7 +201,7 @@ func (d *data) cell(p, m int, change bool, columns int) plot.Cell {
 		c.Frame = plot.FrameChosen
 	case p == d.s.Default:
 		c.Frame = plot.FrameDefault
-	case d.v != nil && slices.Contains(d.v.Tied, p):
+	case m == metric(d.s.Objective) && d.v != nil && slices.Contains(d.v.Tied, p): // ties are of the objective
 		c.Frame = plot.FrameTied
 	}
 	point := &d.s.Points[p]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"routesim/reports/plot"
 	"routesim/reports/sweepdata"
@@ -38,7 +39,7 @@ func (d *data) knobs(r Request) (out []Named, err error) {
 			if single < 0 {
 				metrics = d.familyMetrics(f)
 			}
-			if r.Readme && len(metrics) == 4 { // two panels are all that can be read
+			if r.Readme && len(metrics) > 2 { // two panels are all that can be read
 				metrics = []int{metrics[1], metrics[2]}
 			}
 			n, err := d.knob(a, f, metrics, r)
@@ -63,9 +64,10 @@ func (d *data) family(name string) bool {
 }
 
 // familyMetrics are the figures of a family that are drawn: of latencies the
-// mean and three percentiles, otherwise at most four.
+// mean, p50, the lead and p99, otherwise at most four.
 func (d *data) familyMetrics(family string) (out []int) {
-	for _, s := range []string{"mean", "p50", "p95", "p99"} {
+	statistics := []string{"mean", "p50", d.lead(), "p99"}
+	for _, s := range slices.Compact(statistics) {
 		if m := sweepdata.MetricIndex(s + "_" + family + "_ms"); m >= 0 {
 			out = append(out, m)
 		}
@@ -76,6 +78,17 @@ func (d *data) familyMetrics(family string) (out []int) {
 		}
 	}
 	return out
+}
+
+// lead is the statistic that titles are about: the objective's, where that is a
+// percentile of a latency above the median.
+func (d *data) lead() string {
+	for _, s := range []string{"p95", "p99"} {
+		if strings.HasPrefix(d.s.Objective, s+"_") {
+			return s
+		}
+	}
+	return "p90"
 }
 
 // known reports whether any point has a value of a metric.
@@ -182,8 +195,8 @@ func (d *data) knob(axis int, family string, metrics []int, r Request) (Named, e
 		size = plot.Readme()
 	}
 	lead := metrics[len(metrics)/2]
-	if len(metrics) == 4 {
-		lead = metrics[2] // p95
+	if m := sweepdata.MetricIndex(d.lead() + "_" + family + "_ms"); slices.Contains(metrics, m) {
+		lead = m
 	}
 	c := d.caption(d.defaultLoad(axis)+d.knobFinding(axis, lead), fmt.Sprintf("%s against %s.", d.familyTitle(family), d.s.Axes[axis].Name))
 	f, err := plot.Panels(size, c, columns, d.knobKeys(axis, lead), d.bandNote(panels), panels...)

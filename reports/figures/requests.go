@@ -22,7 +22,7 @@ type latency struct {
 func latencyList() []latency {
 	return []latency{
 		{"ttft", "time to first token (TTFT)", func(l *sweepdata.Latencies) []float32 { return l.TTFT }, func(s *sweepdata.SLA) float64 { return s.TTFT }},
-		{"itl", "mean inter-token latency (ITL) of a request", func(l *sweepdata.Latencies) []float32 { return l.ITL }, func(s *sweepdata.SLA) float64 { return s.ITL }},
+		{"tpot", "time per output token (TPOT): mean gap between a request's tokens", func(l *sweepdata.Latencies) []float32 { return l.ITL }, func(s *sweepdata.SLA) float64 { return s.ITL }},
 		{"e2e", "end-to-end latency (E2E)", func(l *sweepdata.Latencies) []float32 { return l.E2E }, func(s *sweepdata.SLA) float64 { return s.E2E }},
 	}
 }
@@ -74,7 +74,7 @@ func (d *data) cdfs(r Request) (out []Named, err error) {
 			return l.family == r.Metric || m >= 0 && d.metrics[m].Family == l.family
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("metric: found %q, expected ttft, itl or e2e", r.Metric)
+			return nil, fmt.Errorf("metric: found %q, expected ttft, tpot or e2e", r.Metric)
 		}
 		kinds = kinds[i : i+1]
 	}
@@ -121,10 +121,7 @@ func (d *data) pool(p int, kinds []latency, pooled [][][]float64) error {
 func (d *data) cdf(l *latency, points []int, pooled [][]float64, r Request) (Named, error) {
 	var series []plot.Series
 	var findings []string
-	unit, per := "ms", 1.0
-	if m := metric("p99_" + l.family + "_ms"); l.family != "itl" {
-		unit, per = d.unit(m)
-	}
+	unit, per := d.unit(metric("p99_" + l.family + "_ms"))
 	roles := d.roles(points)
 	for i, p := range points {
 		if len(pooled[i]) == 0 {

@@ -95,7 +95,7 @@ func (d *data) spotMark(p int, picked []int) plot.Mark {
 func (d *data) markNames(picked []int) []plot.MarkName {
 	names := []plot.MarkName{
 		{Mark: plot.MarkChosen, Name: d.chosenName()}, {Mark: plot.MarkDefault, Name: "default"}, {Mark: plot.MarkReference, Name: "round robin"},
-		{Mark: plot.MarkTied, Name: "no difference from the best shown"}, {Mark: plot.Plain, Name: "other settings"},
+		{Mark: plot.MarkTied, Name: "no difference from the best " + d.metrics[metric(d.s.Objective)].Title + " shown"}, {Mark: plot.Plain, Name: "other settings"},
 		{Mark: plot.MarkOverloaded, Name: "overloaded"},
 	}
 	if len(picked) > 0 {

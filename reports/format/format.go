@@ -81,6 +81,10 @@ func Fixed(v float64, decimals int) string {
 // Percent writes a share of 1 in percent with one decimal and no sign: 86.7.
 func Percent(share float64) string { return Fixed(share*100, 1) }
 
+// Success writes a share of success, given in percent, with one decimal, rounded
+// down: what misses 95 % is not 95.0 %, and not quite all is not 100.
+func Success(percent float64) string { return Fixed(math.Floor(percent*10)/10, 1) }
+
 // Change writes a relative change in percent with sign and one decimal: -18.6 %,
 // or as a factor from tenfold on: 12.3x. It is Missing when there is no base to compare with.
 func Change(from, to float64) string {

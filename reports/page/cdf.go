@@ -32,7 +32,7 @@ func quantiles(sorted []float32, shares []float64) []float64 {
 	return out
 }
 
-// distribution holds a point's quantiles of TTFT, ITL and E2E in ms, nil where
+// distribution holds a point's quantiles of TTFT, TPOT and E2E in ms, nil where
 // nothing completed, over the requests of all seeds.
 type distribution [3][]float64
 
@@ -100,8 +100,9 @@ func (m *model) distributions() (map[int]*distribution, error) {
 	return out, nil
 }
 
-// cdfFamilies are the latencies with a distribution.
-var cdfFamilies = [3]string{"ttft", "itl", "e2e"}
+// cdfFamilies are the latencies that a request has one of: those with a
+// distribution over requests.
+var cdfFamilies = [3]string{"ttft", "tpot", "e2e"}
 
 func familyTitle(f string) string {
 	switch f {

@@ -69,7 +69,7 @@ func (m *model) data(all map[int]*distribution, runs []*strips) (template.JS, er
 	field("home", m.held())
 	field("shares", shares())
 	field("cdf", m.cdfRows(all))
-	field("bounds", []float64{micro(m.bound(0) * m.unitOf("ttft")), micro(m.bound(1) * m.unitOf("itl")), micro(m.bound(2) * m.unitOf("e2e"))})
+	field("bounds", []float64{micro(m.bound(0) * m.unitOf("ttft")), micro(m.bound(1) * m.unitOf("tpot")), micro(m.bound(2) * m.unitOf("e2e"))})
 	field("target", micro(m.s.SLA.Target*100))
 	field("strips", stripRows(runs))
 	b.WriteString("}")

@@ -24,6 +24,7 @@ type kind string
 const (
 	significant kind = "s" // three significant digits
 	oneDecimal  kind = "p" // shares in %
+	success     kind = "d" // shares of success in %, rounded down
 	ratio       kind = "x" // two decimals, ×
 	count       kind = "n" // whole where it is whole
 )
@@ -40,7 +41,7 @@ func pretty(s string) string {
 // script's function of this name does the same.
 func decimals(v float64, k kind) int {
 	switch k {
-	case oneDecimal:
+	case oneDecimal, success:
 		return 1
 	case ratio:
 		return 2
@@ -64,6 +65,9 @@ func decimals(v float64, k kind) int {
 func number(v float64, k kind) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return missing
+	}
+	if k == success {
+		return pretty(format.Success(v))
 	}
 	return pretty(format.Fixed(v, decimals(v, k)))
 }
@@ -220,6 +224,8 @@ func measures(typical func(metric int) float64) []measure {
 			if p := sweepdata.MetricIndex("p99_" + m.Family + "_ms"); p >= 0 && typical(p) >= 1000 {
 				out[i].Unit, out[i].Scale = "s", 1e-3
 			}
+		case m.Success():
+			out[i].Kind = success
 		case m.Unit == "%":
 			out[i].Kind = oneDecimal
 		case m.Name == "imbalance_busy":

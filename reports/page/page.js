@@ -138,7 +138,7 @@ function tipText(p) {
 		const t = changeText(p, k);
 		out.push(`${M[k].title} ${full(p, k)}${t ? ', ' + t : ''}`);
 	};
-	const k = metricOf(), list = SPREAD.map(statOf);
+	const k = metricOf(), list = ['ttft', 'itl', 'e2e'].map(statOf);
 	if (!list.includes(k)) list.unshift(k);
 	[...list, ...['reuse_share', 'imbalance_busy', 'completed'].map(metricAt).filter(q => q !== k)].forEach(row);
 	if (STATES[D.status[p]]) out.push(STATES[D.status[p]]);

@@ -17,7 +17,7 @@ const ok = p => 'vodr'.includes(D.status[p]);
 const pretty = s => s.replace('-', '−').replace(/\B(?=(\d{3})+(?!\d))/g, (_, __, i, s) => /\..*/.test(s.slice(0, i)) ? '' : '\u202f');
 function fixed(v, d) { const s = pretty(v.toFixed(d)); return /[1-9]/.test(s) ? s : s.replace('−', ''); }
 function decimals(v, kind) {
-	if (kind === 'p') return 1;
+	if (kind === 'p' || kind === 'd') return 1;
 	if (kind === 'x') return 2;
 	if (kind === 'n') return Number.isInteger(v) ? 0 : 1;
 	let a = abs(v), d = 0;
@@ -25,7 +25,7 @@ function decimals(v, kind) {
 	while (d < 5 && round(a * 10 ** (d + 1)) < 1000) d++;
 	return d;
 }
-const number = (v, kind) => finite(v) ? fixed(v, decimals(v, kind)) : MISSING;
+const number = (v, kind) => finite(v) ? fixed(kind === 'd' ? floor(v * 10) / 10 : v, decimals(v, kind)) : MISSING;
 function compact(v) { let d = 0; const a = abs(v); while (a > 0 && d < 3 && round(a * 10 ** (d + 1)) < 100) d++; return fixed(v, d); }
 function change(t, unit) {
 	if (t >= 9000 && unit === '%') return number(1 + t / 1000, 's') + '×';
@@ -431,7 +431,7 @@ function knob(a, k) {
 }
 
 // Distributions
-const SPREAD = ['ttft', 'itl', 'e2e'];
+const SPREAD = ['ttft', 'tpot', 'e2e'];
 function quantiles(p, k) {
 	const steps = D.cdf[p]?.[k];
 	let n = 0;

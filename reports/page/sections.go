@@ -250,7 +250,7 @@ func (m *model) slaText() string {
 		if b := m.bound(k); b > 0 {
 			me := &m.m[m.metric(f, "p90")]
 			name := familyTitle(f)
-			if f == "itl" {
+			if f == "tpot" { // as the setting of the bound is called
 				name = "mean ITL"
 			}
 			parts = append(parts, name+" ≤ "+typed(b*me.Scale)+hard+me.Unit)
@@ -261,8 +261,8 @@ func (m *model) slaText() string {
 
 func (m *model) cdfFigure(k int, all map[int]*distribution) figure {
 	f := figure{Box: "box-cdf" + strconv.Itoa(k), Title: familyTitle(cdfFamilies[k]), Narrow: true}
-	if cdfFamilies[k] == "itl" {
-		f.Note = "mean of each request"
+	if cdfFamilies[k] == "tpot" {
+		f.Note = "mean gap between a request's tokens"
 	}
 	if p := m.cdf(k, all); p != nil {
 		f.Plot = p.svg()

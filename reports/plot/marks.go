@@ -59,14 +59,17 @@ func (m Mark) radius() vg.Length {
 
 // draw draws the mark on a ground of white, so that lines do not run through
 // hollow ones.
-func (m Mark) draw(c draw.Canvas, at vg.Point) {
-	r, line := m.radius(), draw.LineStyle{Color: m.color(), Width: 1.5}
+func (m Mark) draw(c draw.Canvas, at vg.Point) { m.drawIn(c, m.color(), at) }
+
+// drawIn draws the mark in a colour.
+func (m Mark) drawIn(c draw.Canvas, paint color.Color, at vg.Point) {
+	r, line := m.radius(), draw.LineStyle{Color: paint, Width: 1.5}
 	shape := func(angles ...float64) {
 		var pts []vg.Point
 		for _, a := range angles {
 			pts = append(pts, vg.Point{X: at.X + r*vg.Length(math.Cos(a*math.Pi/180)), Y: at.Y + r*vg.Length(math.Sin(a*math.Pi/180))})
 		}
-		fill := m.color()
+		fill := paint
 		if m != MarkChosen && m != MarkOverloaded {
 			fill = rgb(0xffffff)
 		}

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -30,6 +31,9 @@ type Panel struct {
 	Title  string // what the vertical axis shows, with the unit
 	X, Y   Scale
 	Trends []Trend
+	// MoreIsBetter says that the worst end of Y is the low one, where values of
+	// the setting without a true value then stand.
+	MoreIsBetter bool
 	// Words names the places 0, 1, 2 ... of X; the panel then has a row for each,
 	// from top to bottom, and Y runs to the right.
 	Words []string
@@ -50,6 +54,9 @@ type Key struct {
 }
 
 func (k *Key) entry() entry {
+	if k.IsMark && k.Mark == MarkOverloaded { // in the colour of each line
+		return entry{name: k.Name, narrow: true, sample: func(c draw.Canvas, at vg.Point) { k.Mark.drawIn(c, muted(), at) }}
+	}
 	if k.IsMark {
 		return k.Mark.entry(k.Name)
 	}
@@ -286,23 +293,43 @@ func (p *drawnPanel) trend(fr *frame, t *Trend) {
 	})
 	for _, x := range t.Over {
 		if p.Panel.X.finite(x) {
-			at := p.place(fr, x, p.edgeValue())
-			if p.turned {
-				at.X = fr.Max.X
-			} else {
-				at.Y = fr.Max.Y
-			}
-			MarkOverloaded.draw(fr.Canvas, at)
+			MarkOverloaded.drawIn(fr.Canvas, t.Role.color(), p.edge(fr, t, x))
 		}
 	}
 }
 
-// edgeValue is any value of Y inside the axis.
-func (p *drawnPanel) edgeValue() float64 {
-	if p.turned {
-		return p.x.hi
+// apart is how far signs of several trends at one value of the setting stand from
+// one another, in points.
+const apart = 8
+
+// edge returns where a value of the setting lies at the worst end of Y, trends
+// that share it side by side.
+func (p *drawnPanel) edge(fr *frame, t *Trend, x float64) vg.Point {
+	here, before := 0, 0
+	for i := range p.Trends {
+		o := &p.Trends[i]
+		if o == t {
+			before = here
+		}
+		if slices.Contains(o.Over, x) {
+			here++
+		}
 	}
-	return p.y.hi
+	aside := apart * (vg.Length(before) - vg.Length(here-1)/2)
+	if p.turned {
+		at := p.place(fr, x, p.x.hi)
+		at.X, at.Y = fr.Max.X, at.Y-aside
+		if p.MoreIsBetter {
+			at.X = fr.Min.X
+		}
+		return at
+	}
+	at := p.place(fr, x, p.y.hi)
+	at.X, at.Y = at.X+aside, fr.Max.Y
+	if p.MoreIsBetter {
+		at.Y = fr.Min.Y
+	}
+	return at
 }
 
 // bound marks a value of Y across the panel.

@@ -133,7 +133,7 @@ type Requests struct {
 // Latencies are the measurements of one run by trace row. NaN where the request
 // did not complete, or has no such latency.
 type Latencies struct {
-	TTFT, ITL, E2E []float32 // ms; ITL is the mean gap between a request's tokens
+	TTFT, ITL, E2E []float32 // ms; ITL is the mean gap between a request's tokens (TPOT)
 	Worker         []int32   // that served it, -1 for none
 	Predicted      []float32 // prefix overlap the router believed in, KV blocks
 	Reused         []float32 // prefix overlap found at first admission, KV blocks
@@ -148,6 +148,10 @@ type Metric struct {
 	Better int    // -1 less is better, 1 more is better, 0 neither
 	Of     func(*reports.Summary) float64
 }
+
+// Success reports whether the metric is a share of success, which is written
+// rounded down: see format.Success.
+func (m *Metric) Success() bool { return m.Name == "goodput_share" || m.Name == "completed_share" }
 
 // MetricIndex returns the place of a metric in Metrics(), -1 for an unknown name.
 func MetricIndex(name string) int {

@@ -451,13 +451,15 @@ func success(percent float64) string {
 	if percent == 100 {
 		return "100 %"
 	}
-	return format.Fixed(math.Floor(percent*10)/10, 1) + " %"
+	return format.Success(percent) + " %"
 }
 
 // absolute is a value of a metric with its unit.
 func (p *sweepPage) absolute(metric int, value float64) string {
 	m := sweepdata.Metrics()[metric]
 	switch {
+	case m.Success():
+		return success(value)
 	case m.Unit == "%":
 		return format.Fixed(value, 1) + " %"
 	case m.Unit == "ms" && m.Family != "itl" && m.Family != "tpot":

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"routesim/reports/format"
 	"routesim/reports/sweepdata"
 )
 
@@ -43,7 +44,7 @@ func (j *judge) sloMiss() {
 }
 
 // kept is a share of requests in %, rounded down: what misses 95 % is not 95.0 %.
-func kept(share float64) string { return fixed(math.Floor(10*share)/10, 1) }
+func kept(share float64) string { return format.Typeset(format.Success(share)) }
 
 // closest is the point of a list with most requests within the SLO, -1 for none.
 func (j *judge) closest(list []int) int {
@@ -100,7 +101,7 @@ func (j *judge) limit(p int) string {
 	}{
 		{"TTFT", sweepdata.SLA{TTFT: j.s.SLA.TTFT}}, {"ITL", sweepdata.SLA{ITL: j.s.SLA.ITL}}, {"E2E", sweepdata.SLA{E2E: j.s.SLA.E2E}},
 	}
-	kept, total := make([]int, len(bounds)), 0
+	met, total := make([]int, len(bounds)), 0
 	for _, seed := range j.d.seeds {
 		l, err := j.s.Load(p, seed)
 		if err != nil || wellFormed(l, len(j.s.Requests.InputTokens)) != nil {
@@ -110,7 +111,7 @@ func (j *judge) limit(p int) string {
 		for i := range l.E2E {
 			for k := range bounds {
 				if l.E2E[i] == l.E2E[i] && meets(&bounds[k].only, l.TTFT[i], l.ITL[i], l.E2E[i]) {
-					kept[k]++
+					met[k]++
 				}
 			}
 		}
@@ -120,8 +121,8 @@ func (j *judge) limit(p int) string {
 		if b.only == (sweepdata.SLA{}) || total == 0 {
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s alone %s %%", b.name, fixed(100*float64(kept[k])/float64(total), 1)))
-		if worst < 0 || kept[k] < kept[worst] {
+		parts = append(parts, fmt.Sprintf("%s alone %s %%", b.name, kept(100*float64(met[k])/float64(total))))
+		if worst < 0 || met[k] < met[worst] {
 			worst = k
 		}
 	}

@@ -133,6 +133,8 @@ func (u *units) bare(m int, v float64) string {
 		return "\u2013"
 	case u.seconds[m]:
 		return number(v / 1000)
+	case d.Success():
+		return kept(v)
 	case d.Unit == "%":
 		return fixed(v, 1)
 	case d.Name == "imbalance_busy":
