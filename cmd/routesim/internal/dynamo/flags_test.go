@@ -145,7 +145,7 @@ func TestVariables(t *testing.T) {
 }
 
 func TestVariablesOfFrontend(t *testing.T) {
-	text := strings.Replace(minimal, "args: [--router-mode, kv]", `envFrom: [{configMapRef: {name: e}}], env: [{name: DYN_ROUTER_TEMPERATURE, value: "0.5"}, {name: DYN_ROUTER_MODE, valueFrom: {configMapKeyRef: {name: e, key: mode}}}, {name: DYN_ROUTER_TTL_SECS, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: DYN_ROUTER_TEMPRATURE, value: "1"}]`, 1) +
+	text := strings.Replace(minimal, "args: [--router-mode, kv]", `envFrom: [{configMapRef: {name: e}}], env: [{name: DYN_ROUTER_TEMPERATURE, value: "0.5"}, {name: DYN_ROUTER_MODE, valueFrom: {configMapKeyRef: {name: e, key: mode}}}, {name: DYN_ROUTER_TTL_SECS, valueFrom: {secretKeyRef: {name: s, key: k}}}, {name: DYN_ROUTER_TEMPRATURE, value: "1"}, {name: DYN_MIGRATION_LIMIT, value: "3"}]`, 1) +
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: e}\ndata:\n  mode: kv\n  DYN_ROUTER_TEMPERATURE: '9'\n  DYN_ROUTER_PREFILL_LOAD_SCALE: '3'\n"
 	d, err := parsed(text)
 	if err != nil {
@@ -159,6 +159,7 @@ func TestVariablesOfFrontend(t *testing.T) {
 	}
 	wantLine(t, d.Warnings, "DYN_ROUTER_TTL_SECS", "secret")
 	wantLine(t, d.Warnings, "DYN_ROUTER_TEMPRATURE", "no router setting")
+	wantLine(t, d.Details, "no effect on a replay", "DYN_MIGRATION_LIMIT")
 }
 
 // A policy file that cannot be found is an error only while nothing stronger

@@ -162,6 +162,9 @@ func (f *frontend) variables(byFlag map[*settings.Setting]place) {
 		take(s, "DYN_KV_CACHE_BLOCK_SIZE")
 	}
 	for _, name := range f.env.names {
+		if isAsideVariable(name) {
+			f.report.leave(f.component, name)
+		}
 		if strings.HasPrefix(name, "DYN_ROUTER_") && !known[name] {
 			f.report.unknown(f.component, name, f.env.vars[name].at, "no router setting has this variable")
 		}
@@ -202,6 +205,14 @@ func (f *frontend) is(name, want string) bool {
 	}
 	v, ok := s.Kind.Parse(text)
 	return ok && v.Text == want
+}
+
+// isAsideVariable reports whether a variable stands for a flag of the Frontend
+// that no routing decision depends on.
+func isAsideVariable(name string) bool {
+	rest, ok := strings.CutPrefix(name, "DYN_")
+	flag := strings.ReplaceAll(strings.ToLower(rest), "_", "-")
+	return ok && (slices.Contains(AsideFlags(), flag) || slices.Contains(AsideSwitches(), flag) || slices.Contains(AsideFlags(), "dyn-"+flag))
 }
 
 // AsideFlags are flags of the Frontend with a value that no routing decision

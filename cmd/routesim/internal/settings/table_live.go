@@ -143,7 +143,7 @@ func frontendRows() []Setting {
 	return []Setting{
 		{
 			Name: "faults", Default: None, Kind: Word{What: sim.FaultForm, Hint: "LIST", Optional: true, Check: validFaults},
-			Help: "What goes wrong when: " + sim.FaultForm + ". A crash fails the worker's requests and empties its cache; draining lets it finish; slow multiplies the duration of its passes; cancel lets the client of a request (row, from 0) leave.",
+			Help: "What goes wrong when: " + sim.FaultForm + ". A crash fails the worker's requests, which Dynamo would migrate up to its migration-limit and a run does not, and empties its cache; draining lets it finish; slow multiplies the duration of its passes; cancel lets the client of a request (row, from 0) leave.",
 			Ref:  func(r *Run) any { return &r.Faults },
 		}, {
 			Name: "frontends", Default: "1", Kind: Int{Min: 1, Max: 1024},
