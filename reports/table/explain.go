@@ -25,8 +25,27 @@ func Explain(w io.Writer, list []explain.Decision, o Options) error {
 		}
 		p.decision(&list[i])
 	}
+	p.legend(list)
 	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// legend says once what the columns are.
+func (p *page) legend(list []explain.Decision) {
+	priced, followed := false, false
+	for i := range list {
+		priced = priced || list[i].Candidates[0].Overlap != nil
+		followed = followed || list[i].Worker >= 0
+	}
+	if priced || followed {
+		p.line("")
+	}
+	if priced {
+		p.entry("cost", "= prefill (after its credit) + decode + request, in KV blocks as all of these are (preferred taints scale it); the least is chosen, at a temperature the likeliest.")
+	}
+	if followed {
+		p.entry("moved", "other requests that went to another worker as a consequence. The means are of all requests; where many moved they tell as much of luck as of this choice: other seeds differ as much.")
+	}
 }
 
 func (p *page) decision(d *explain.Decision) {
