@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,10 +26,14 @@ type ProfileFacts struct {
 	Flags    []string          `json:"flags"`
 	FitError *profile.FitError `json:"fit_error_pct"`     // against measured operators; null: never compared
 	HeldOut  *profile.RunError `json:"heldout_error_pct"` // against servers, on runs not used for the calibration; null: never compared
-	// Calibration names the serving runs that the engine's overheads come from;
-	// Borrowed says that they ran on another GPU.
-	Calibration string `json:"calibration"`
-	Borrowed    bool   `json:"calibration_borrowed"`
+	// Calibration names the serving runs that the engine's overheads and the error
+	// against servers come from, Runs says what they were. Borrowed says that they
+	// were of another GPU or of other models; Unlike, in what no run was of this
+	// profile: "gpu", "model", "weight_dtype", "kv_dtype", "tp", "layout".
+	Calibration string   `json:"calibration"`
+	Runs        string   `json:"calibration_runs"`
+	Borrowed    bool     `json:"calibration_borrowed"`
+	Unlike      []string `json:"calibration_unlike"`
 
 	KVTokens    int64   `json:"kv_capacity_tokens"`
 	KVBlocks    int64   `json:"num_gpu_blocks"`
@@ -61,8 +66,8 @@ type KVBasis struct {
 func (f *ProfileFacts) quality() string {
 	parts := []string{"grade " + f.Grade}
 	if e := f.HeldOut; e != nil {
-		parts = append(parts, fmt.Sprintf("median error against servers: TTFT %g %%, TPOT %g %% (%s of %s)", e.TTFT[0], e.TPOT[0], format.Plural(int64(e.Runs), "run"), f.Calibration))
-	} else if f.Borrowed {
+		parts = append(parts, fmt.Sprintf("median error against servers: TTFT %g %%, TPOT %g %% (%s of %s)", e.TTFT[0], e.TPOT[0], format.Plural(int64(e.Runs), "run"), cmp.Or(f.Runs, f.Calibration)))
+	} else if slices.Contains(f.Unlike, "gpu") {
 		parts = append(parts, "never compared with servers, overheads borrowed from "+f.Calibration)
 	} else {
 		parts = append(parts, "never compared with servers")
@@ -73,6 +78,20 @@ func (f *ProfileFacts) quality() string {
 		parts = append(parts, "fit error not known")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// OtherRuns says in a few words in what the runs behind the stated error were
+// not of the profile: "another model"; "" where they were of it.
+func (f *ProfileFacts) OtherRuns() string {
+	words := map[string]string{
+		"gpu": "another GPU", "model": "another model", "weight_dtype": "other weights", "kv_dtype": "another KV type", "tp": "another tp",
+		"layout": "another layout of experts",
+	}
+	var parts []string
+	for _, u := range f.Unlike {
+		parts = append(parts, words[u])
+	}
+	return strings.Join(parts, ", ")
 }
 
 // SetProfiles adds what models the workers to a summary, with the warnings that

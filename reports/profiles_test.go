@@ -87,6 +87,10 @@ func TestProfilesAreShown(t *testing.T) {
 	if !slices.Equal(s.Routesim.Model, want) {
 		t.Errorf("got %q", s.Routesim.Model)
 	}
+	good.Runs, good.Unlike = "another model, m fp8", []string{"model"}
+	if got, want := good.quality(), "TPOT 4 % (7 runs of another model, m fp8);"; !strings.Contains(got, want) || good.OtherRuns() != "another model" {
+		t.Errorf("%q lacks %q; other runs %q", got, want, good.OtherRuns())
+	}
 	text := s.Routesim.Warnings[len(before)].Text + s.Routesim.Warnings[len(before)+1].Text
 	for _, part := range []string{"b/vllm/m/tp1/bf16/kv-bf16 has grade C", "poor_fit", "max_model_len is 9,000 tokens", "131,072"} {
 		if !strings.Contains(text, part) {

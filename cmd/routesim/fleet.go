@@ -14,9 +14,11 @@ func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
 	p, e := g.Profile, &g.Engine
 	blocks, size := int64(e.NumGPUBlocks), int64(e.BlockSize)
 	nan := reports.Number(math.NaN())
+	evidence := p.Evidence()
 	f := reports.ProfileFacts{
 		Group: i, Count: g.Count, ID: p.ID, Grade: p.Grade, Flags: append([]string{}, p.Flags...),
-		FitError: p.FitError, HeldOut: p.Calibration.HeldOut, Calibration: p.CalibrationID, Borrowed: p.Borrowed(),
+		FitError: p.FitError, HeldOut: p.Calibration.HeldOut, Calibration: p.CalibrationID,
+		Runs: evidence.Runs, Borrowed: evidence.Borrowed(), Unlike: append([]string{}, evidence.Unlike...),
 		KVTokens: blocks * size, KVBlocks: blocks, BlockSize: size,
 		KVBasis: reports.KVBasis{
 			From: "num_gpu_blocks", Utilization: nan, GPUMemoryGiB: nan, WeightsGiB: nan, OverheadGiB: nan,
@@ -25,7 +27,7 @@ func profileFacts(i int, g *settings.Modelled) reports.ProfileFacts {
 		RequestMS: reports.Number(g.RequestMS), MaxModelLen: int64(e.MaxModelLen), LimitFrom: g.LimitFrom,
 		Context: p.MaxModelLen(), ContextCut: g.ContextCut, Line: p.Summary(),
 	}
-	if f.Borrowed {
+	if p.OtherGPU() {
 		f.HeldOut = nil
 	}
 	if c := g.Capacity; c != nil {

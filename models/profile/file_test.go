@@ -37,7 +37,7 @@ func TestFilesReadBack(t *testing.T) {
 		}
 		want := *p
 		want.CalibrationID, want.ContextSource = got.CalibrationID, got.ContextSource
-		want.Calibration.Basis, want.Calibration.Note = "", ""
+		want.Calibration.Basis, want.Calibration.Note, want.Calibration.Runs = "", "", nil
 		want.Calibration.HeldOut, want.Calibration.Train, want.Calibration.Unadjusted = nil, nil, nil
 		if len(want.Flags) == 0 && len(got.Flags) == 0 {
 			want.Flags = got.Flags

@@ -83,11 +83,12 @@ type Calibration struct {
 	PrefillStepMS float64 `json:"prefill_step_ms" yaml:"prefill_step_ms"` // ms per step with prompt tokens
 	RequestMS     float64 `json:"request_ms" yaml:"request_ms"`           // ms per request, before its first token
 
-	Basis      string    `json:"basis" yaml:"-"`
-	Note       string    `json:"note" yaml:"-"`
-	HeldOut    *RunError `json:"heldout_error" yaml:"-"` // on runs not used for the calibration
-	Train      *RunError `json:"train_error" yaml:"-"`   // on runs used for it
-	Unadjusted *RunError `json:"heldout_error_without_calibration" yaml:"-"`
+	Basis      string     `json:"basis" yaml:"-"`
+	Note       string     `json:"note" yaml:"-"`
+	Runs       []RunGroup `json:"runs" yaml:"-"`          // what the errors below are over
+	HeldOut    *RunError  `json:"heldout_error" yaml:"-"` // on runs not used for the calibration
+	Train      *RunError  `json:"train_error" yaml:"-"`   // on runs used for it
+	Unadjusted *RunError  `json:"heldout_error_without_calibration" yaml:"-"`
 }
 
 // RunError is the error against runs of real servers, in percent: the median
@@ -144,9 +145,9 @@ func (p *Profile) CheckEngine(scheduler string) error {
 		p.ID, p.Engine, scheduler)
 }
 
-// Borrowed reports whether the engine's overheads, and with them the error
+// OtherGPU reports whether the engine's overheads, and with them the error
 // against servers, come from runs on another GPU.
-func (p *Profile) Borrowed() bool {
+func (p *Profile) OtherGPU() bool {
 	gpu, _, _ := strings.Cut(p.GPU, "_")
 	return p.CalibrationID != "" && !strings.HasPrefix(p.CalibrationID+"-", p.Engine+"-"+gpu+"-")
 }
@@ -159,10 +160,10 @@ func (p *Profile) Summary() string {
 	} else {
 		parts = append(parts, "no fit error known")
 	}
-	if e := p.Calibration.HeldOut; p.Borrowed() {
+	if e := p.Calibration.HeldOut; p.OtherGPU() {
 		parts = append(parts, "never compared with servers, overheads borrowed from "+p.CalibrationID)
 	} else if e != nil {
-		parts = append(parts, fmt.Sprintf("against servers (%d runs of %s): TPOT %g %%, TTFT %g %%", e.Runs, p.CalibrationID, e.TPOT[0], e.TTFT[0]))
+		parts = append(parts, fmt.Sprintf("against servers (%d runs of %s): TPOT %g %%, TTFT %g %%", e.Runs, p.Evidence().Runs, e.TPOT[0], e.TTFT[0]))
 	} else {
 		parts = append(parts, "not compared with servers")
 	}

@@ -180,7 +180,7 @@ func TestCheckEngine(t *testing.T) {
 func TestSummaryTellsGradeAndErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		"h100/llama-3.1-70b/tp4": "h100_sxm/vllm/llama-3.1-70b/tp4/bf16/kv-bf16 (grade A; median fit error: decode 1.4 %, prefill 0.7 %, mixed 0.6 %; " +
-			"against servers (28 runs of vllm-h100-llama-3.1-70b): TPOT 1.9 %, TTFT 6.9 %)",
+			"against servers (28 runs of llama-3.1-70b fp8 tp2/4/8, none in bf16, prompts up to 8,192 tokens, at most 64 in flight): TPOT 1.9 %, TTFT 6.9 %)",
 		"a100/llama-3.1-70b/tp4":       "not compared with servers)",
 		"h20/qwen3-8b/tp1":             "grade C; no fit error known",
 		"a100/trtllm/qwen3-8b/tp1":     "beats_hardware_floor:2.0%",

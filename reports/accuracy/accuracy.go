@@ -203,37 +203,43 @@ func errorOf(shares []float64) Error {
 	}
 }
 
-// Group sums up the cases of one GPU and engine, and of one model where Model
-// is not "".
+// Group sums up the cases of one GPU and engine, and of one model and
+// arithmetic where Model is not "".
 type Group struct {
 	GPU, Engine, Model     string
+	WeightDType            string
 	Used                   bool // the rows took part in fitting the calibration
 	Rows                   int
 	Derived                int // rows whose throughput is derived
 	TTFT, TPOT, Throughput Error
 }
 
-// Groups sums up the cases by GPU and engine and by GPU, engine and model, the
-// rows that the calibration did not see first and apart from the others.
+// Label names the model with the arithmetic of its weights.
+func (g *Group) Label() string { return strings.TrimSpace(g.Model + " " + g.WeightDType) }
+
+// Groups sums up the cases by GPU and engine and by GPU, engine, model and
+// arithmetic, the rows that the calibration did not see first and apart from the others.
 func (r *Report) Groups() []Group {
 	type key struct {
-		used               bool
-		gpu, engine, model string
+		used                        bool
+		gpu, engine, model, weights string
 	}
 	members := map[key][]*Case{}
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		for _, model := range [...]string{"", c.Row.Model} {
-			k := key{c.Row.Used(), c.Row.GPU, c.Row.Engine, model}
+		all := key{used: c.Row.Used(), gpu: c.Row.GPU, engine: c.Row.Engine}
+		own := all
+		own.model, own.weights = c.Row.Model, c.Row.WeightDType
+		for _, k := range [...]key{all, own} {
 			members[k] = append(members[k], c)
 		}
 	}
 	var groups []Group
 	for k, cases := range members {
-		groups = append(groups, groupOf(Group{GPU: k.gpu, Engine: k.engine, Model: k.model, Used: k.used}, cases))
+		groups = append(groups, groupOf(Group{GPU: k.gpu, Engine: k.engine, Model: k.model, WeightDType: k.weights, Used: k.used}, cases))
 	}
 	slices.SortFunc(groups, func(a, b Group) int {
-		return cmp.Or(compareBool(a.Used, b.Used), cmp.Compare(a.GPU, b.GPU), cmp.Compare(a.Engine, b.Engine), cmp.Compare(a.Model, b.Model))
+		return cmp.Or(compareBool(a.Used, b.Used), cmp.Compare(a.GPU, b.GPU), cmp.Compare(a.Engine, b.Engine), cmp.Compare(a.Model, b.Model), cmp.Compare(a.WeightDType, b.WeightDType))
 	})
 	return groups
 }

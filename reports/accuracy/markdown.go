@@ -45,7 +45,7 @@ func writeGroups(b *strings.Builder, groups []Group, used bool) {
 		}
 		name, model := "**"+g.GPU+" "+g.Engine+"**", "all"
 		if g.Model != "" {
-			name, model = "", g.Model
+			name, model = "", g.Label()
 		}
 		mark := ""
 		if g.Derived > 0 {

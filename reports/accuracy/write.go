@@ -42,7 +42,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			none = false
 			name := "  " + g.GPU + " " + g.Engine
 			if g.Model != "" {
-				name = "    " + g.Model
+				name = "    " + g.Label()
 			}
 			fmt.Fprintf(&b, "%-21s %4d %17s %17s %17s\n", name, g.Rows, cells(&g.TTFT), cells(&g.TPOT), cells(&g.Throughput))
 		}
@@ -99,6 +99,7 @@ type groupJSON struct {
 	GPU        string    `json:"gpu"`
 	Engine     string    `json:"engine"`
 	Model      string    `json:"model,omitempty"`
+	Weights    string    `json:"weight_dtype,omitempty"`
 	Used       bool      `json:"used_for_calibration"`
 	Rows       int       `json:"rows"`
 	Derived    int       `json:"rows_with_derived_throughput"`
@@ -152,7 +153,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	}{Rows: r.Rows, Groups: []groupJSON{}, Cases: []caseJSON{}, Dropped: []droppedJSON{}}
 	for _, g := range r.Groups() {
 		doc.Groups = append(doc.Groups, groupJSON{
-			g.GPU, g.Engine, g.Model, g.Used, g.Rows, g.Derived, jsonOf(&g.TTFT), jsonOf(&g.TPOT), jsonOf(&g.Throughput),
+			g.GPU, g.Engine, g.Model, g.WeightDType, g.Used, g.Rows, g.Derived, jsonOf(&g.TTFT), jsonOf(&g.TPOT), jsonOf(&g.Throughput),
 		})
 	}
 	for i := range r.Cases {

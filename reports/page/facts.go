@@ -170,8 +170,8 @@ func calibration(f *reports.ProfileFacts) fact {
 	if text == "" {
 		text = "none"
 	}
-	if f.Borrowed {
-		text += ", of another GPU"
+	if other := f.OtherRuns(); other != "" {
+		text += ", of " + other
 	}
 	return fact{"calibration", text}
 }

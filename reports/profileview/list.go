@@ -53,7 +53,8 @@ func List(w io.Writer, list []*profile.Profile) error {
 		fmt.Fprintf(&b, "%-47s %5s %10s %7s %7s\n", p.ID, p.Grade, format.Count(p.KVCapacityTokens), fitCell(p), serverCell(p))
 	}
 	fmt.Fprintf(&b, "\n%s. fit: decode/prefill against the sum of measured operators;\n"+
-		"servers: TPOT/TTFT against runs that the calibration did not see; -: not known.\n", format.Plural(int64(len(list)), "profile"))
+		"servers: TPOT/TTFT against runs that the calibration did not see; -: not known;\n"+
+		"m: runs of other models; o: of this one with other weights, KV type or tp.\n", format.Plural(int64(len(list)), "profile"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -76,12 +77,18 @@ func serverCell(p *profile.Profile) string {
 	if e == nil {
 		return format.Missing
 	}
-	return fmt.Sprintf("%.0f/%.0f", e.TPOT[0], e.TTFT[0])
+	mark := ""
+	if evidence := p.Evidence(); evidence.Borrowed() {
+		mark = " m"
+	} else if len(evidence.Unlike) > 0 {
+		mark = " o"
+	}
+	return fmt.Sprintf("%.0f/%.0f", e.TPOT[0], e.TTFT[0]) + mark
 }
 
 // heldOut is the error against servers, nil where it is not of this GPU.
 func heldOut(p *profile.Profile) *profile.RunError {
-	if p.Borrowed() {
+	if p.OtherGPU() {
 		return nil
 	}
 	return p.Calibration.HeldOut
@@ -96,13 +103,19 @@ type Entry struct {
 	ContextTokens    int64             `json:"max_model_len"`
 	FitError         *profile.FitError `json:"fit_error_pct"`
 	HeldOut          *profile.RunError `json:"heldout_error_pct"`
+	// Runs says what the runs of HeldOut were, Unlike in what none was of this
+	// profile.
+	Runs   string   `json:"calibration_runs"`
+	Unlike []string `json:"calibration_unlike"`
 }
 
 // ListJSON writes profiles as a JSON list.
 func ListJSON(w io.Writer, list []*profile.Profile) error {
 	entries := make([]Entry, 0, len(list))
 	for _, p := range list {
-		entries = append(entries, Entry{p.ID, p.Grade, append([]string{}, p.Flags...), p.KVCapacityTokens, p.ContextTokens, p.FitError, heldOut(p)})
+		evidence := p.Evidence()
+		entries = append(entries, Entry{p.ID, p.Grade, append([]string{}, p.Flags...), p.KVCapacityTokens, p.ContextTokens, p.FitError, heldOut(p),
+			evidence.Runs, append([]string{}, evidence.Unlike...)})
 	}
 	return writeJSON(w, entries)
 }
@@ -112,14 +125,15 @@ func ListCSV(w io.Writer, list []*profile.Profile) error {
 	out := csv.NewWriter(w)
 	head := []string{
 		"id", "grade", "flags", "kv_capacity_tokens", "max_model_len", "fit_decode_median_pct", "fit_prefill_median_pct", "fit_mixed_median_pct",
-		"heldout_runs", "heldout_ttft_median_pct", "heldout_tpot_median_pct",
+		"heldout_runs", "heldout_ttft_median_pct", "heldout_tpot_median_pct", "calibration_runs", "calibration_unlike",
 	}
 	if err := out.Write(head); err != nil {
 		return err
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for _, p := range list {
-		line := []string{p.ID, p.Grade, strings.Join(p.Flags, " "), strconv.FormatInt(p.KVCapacityTokens, 10), strconv.FormatInt(p.ContextTokens, 10), "", "", "", "", "", ""}
+		evidence := p.Evidence()
+		line := []string{p.ID, p.Grade, strings.Join(p.Flags, " "), strconv.FormatInt(p.KVCapacityTokens, 10), strconv.FormatInt(p.ContextTokens, 10), "", "", "", "", "", "", evidence.Runs, strings.Join(evidence.Unlike, " ")}
 		if e := p.FitError; e != nil {
 			line[5], line[6], line[7] = number(e.Decode[0]), number(e.PrefillNoPrefix[0]), number(e.Mixed[0])
 		}

@@ -83,7 +83,7 @@ func TestLists(t *testing.T) {
 	}
 	// An error of another GPU's runs is not this profile's.
 	for i, p := range list {
-		if p.Borrowed() && (entries[i].HeldOut != nil || records[i+1][8] != "") {
+		if p.OtherGPU() && (entries[i].HeldOut != nil || records[i+1][8] != "") {
 			t.Errorf("%s: shows an error of other hardware", p.ID)
 		}
 	}

@@ -153,11 +153,11 @@ func showErrors(l *lines, p *profile.Profile) {
 		l.add("fit error", "not known")
 	}
 	c := &p.Calibration
-	if p.Borrowed() {
+	if p.OtherGPU() {
 		l.add("servers", "never compared with servers; the engine's overheads are borrowed from %s", p.CalibrationID)
 	} else if e := c.HeldOut; e != nil {
-		l.add("servers", "%s (%s): held-out error over %s: TPOT %s, TTFT %s %% (median, p90, bias)", p.CalibrationID, c.Basis,
-			format.Plural(int64(e.Runs), "run"), triple(e.TPOT), triple(e.TTFT))
+		l.add("servers", "%s (%s): held-out error over %s of %s: TPOT %s, TTFT %s %% (median, p90, bias)", p.CalibrationID, c.Basis,
+			format.Plural(int64(e.Runs), "run"), p.Evidence().Runs, triple(e.TPOT), triple(e.TTFT))
 	} else {
 		l.add("servers", "never compared with servers")
 	}

@@ -95,13 +95,17 @@ func (j *judge) trust() string {
 
 // HeldOutRuns says which runs of servers the error of a worker model is over:
 // those that its calibration left out, or all of them, each by numbers fitted to
-// the other half.
+// the other half; and of what they were.
 func HeldOutRuns(f *reports.ProfileFacts) string {
+	of := ""
+	if f.Runs != "" {
+		of = " of " + f.Runs
+	}
 	list, err := profile.Calibrations()
 	if err == nil && strings.Contains(list[f.Calibration].Note, "two-fold cross-validation") {
-		return plural(f.HeldOut.Runs, "run") + ", two-fold cross-validation"
+		return plural(f.HeldOut.Runs, "run") + of + ", two-fold cross-validation"
 	}
-	return plural(f.HeldOut.Runs, "held-out run")
+	return plural(f.HeldOut.Runs, "held-out run") + of
 }
 
 // modelError is the largest known error in % of the latency that is judged, 0

@@ -53,6 +53,9 @@ func TestHeldOutRuns(t *testing.T) {
 		if crossed != strings.HasSuffix(got, " runs, two-fold cross-validation") || crossed == strings.Contains(got, "held-out") {
 			t.Errorf("%s: found %q", id, got)
 		}
+		if got := HeldOutRuns(&reports.ProfileFacts{Calibration: id, HeldOut: c.HeldOut, Runs: "m fp8"}); !strings.Contains(got, "of m fp8") {
+			t.Errorf("%s: %q does not say of what the runs were", id, got)
+		}
 	}
 	if kinds[true] == 0 || kinds[false] == 0 {
 		t.Errorf("found %v, expected calibrations of both kinds", kinds)
