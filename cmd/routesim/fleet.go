@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
@@ -53,6 +54,16 @@ func factsOf(groups []settings.Modelled) (facts []reports.ProfileFacts) {
 		}
 	}
 	return facts
+}
+
+// profileNames returns the id of each profile of a run once.
+func profileNames(facts []reports.ProfileFacts) (ids []string) {
+	for i := range facts {
+		if !slices.Contains(ids, facts[i].ID) {
+			ids = append(ids, facts[i].ID)
+		}
+	}
+	return ids
 }
 
 // nameProfiles names each profile of a run with its grade and its errors.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"routesim/reports/format"
 	"routesim/reports/plot"
@@ -76,8 +77,8 @@ func (s *scatterPicture) caption(run *replayed, c *validation.Comparison) plot.C
 	finding := fmt.Sprintf("%s: median error %s %s", s.what, format.Sig(e.Median), s.unit)
 	return plot.Caption{
 		Title: finding,
-		Subtitle: fmt.Sprintf("%s, simulated over recorded, %s", run.traceName(),
-			format.Plural(int64(run.config.Workers()), "worker")),
+		Subtitle: strings.Join(append([]string{run.traceName(), "simulated over recorded",
+			format.Plural(int64(run.config.Workers()), "worker")}, profileNames(run.profiles)...), ", "),
 		Alt: "Simulated over recorded " + s.what + ", one dot a request. " + finding + ".",
 	}
 }

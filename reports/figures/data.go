@@ -313,11 +313,10 @@ func (d *data) model() string {
 	p := &d.s.Profiles[0]
 	text := p.ID + ", grade " + p.Grade
 	if e := p.HeldOut; e != nil {
-		of := ""
+		text += fmt.Sprintf(", error TTFT %s %%, TPOT %s %%", format.Fixed(e.TTFT[0], 1), format.Fixed(e.TPOT[0], 1))
 		if other := p.OtherRuns(); other != "" {
-			of = " on " + other
+			text += " (runs of " + other + ")"
 		}
-		text += fmt.Sprintf(", error%s TTFT %s %%, TPOT %s %%", of, format.Fixed(e.TTFT[0], 1), format.Fixed(e.TPOT[0], 1))
 	}
 	return text
 }

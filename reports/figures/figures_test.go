@@ -557,7 +557,7 @@ func TestSubtitlesNameTheWorkerModel(t *testing.T) {
 	facts := reports.ProfileFacts{ID: "h100/x", Grade: "A", HeldOut: &profile.RunError{TTFT: [3]float64{6.9}, TPOT: [3]float64{1.9}}}
 	for want, change := range map[string]func(*sweepdata.Sweep){
 		"h100/x, grade A, error TTFT 6.9 %, TPOT 1.9 %, 2 seeds": func(s *sweepdata.Sweep) { s.Profiles = []reports.ProfileFacts{facts} },
-		"h100/x, grade A, error on other weights, another tp TTFT 6.9 %, TPOT 1.9 %, 2 seeds": func(s *sweepdata.Sweep) {
+		"h100/x, grade A, error TTFT 6.9 %, TPOT 1.9 % (runs of other weights, another tp), 2 seeds": func(s *sweepdata.Sweep) {
 			s.Profiles = []reports.ProfileFacts{facts}
 			s.Profiles[0].Unlike = []string{"weight_dtype", "tp"}
 		},

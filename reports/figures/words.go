@@ -25,7 +25,7 @@ func (d *data) familyTitle(family string) string {
 
 // caption puts a finding and what was run together.
 func (d *data) caption(finding, what string) plot.Caption {
-	return plot.Caption{Title: unbroken(finding), Subtitle: d.subtitle(), Alt: what + " " + finding + "."}
+	return plot.Caption{Title: unbroken(finding), Subtitle: unbroken(d.subtitle()), Alt: what + " " + finding + "."}
 }
 
 // unbroken keeps numbers and their units on one line.

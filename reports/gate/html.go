@@ -188,7 +188,8 @@ func (s *Result) curves(r *Report) (template.HTML, error) {
 		return "", nil
 	}
 	fig, err := plot.CDF(plot.Readme(), plot.Caption{
-		Title: s.Name + ": TTFT, " + r.After + " against " + r.Before, Subtitle: s.Trace.Name,
+		Title:    s.Name + ": TTFT, " + r.After + " against " + r.Before,
+		Subtitle: strings.Join(append([]string{s.Trace.Name}, s.profiles...), ", "),
 	}, "time to first token", 0,
 		plot.Series{Name: r.After, Role: plot.Chosen, Values: after},
 		plot.Series{Name: r.Before, Role: plot.Default, Values: before})

@@ -25,6 +25,9 @@ func (j *judge) decisions(res *Result, before, now *Outcome) {
 	}
 	if len(now.Runs) > 0 {
 		at := max(shown, 0)
+		for _, p := range now.Profiles {
+			res.profiles = append(res.profiles, p.Name)
+		}
 		res.before, res.after = before.Runs[at].Record, now.Runs[at].Record
 	}
 	if shown < 0 {

@@ -43,7 +43,8 @@ type Result struct {
 	Improved     []string    // metrics that got better beyond their tolerance
 	Notes        []string
 
-	before, after *Record // of the seed whose decisions are shown, or of the first
+	profiles      []string // that model the workers now
+	before, after *Record  // of the seed whose decisions are shown, or of the first
 }
 
 // State says what became of a metric.

@@ -207,3 +207,25 @@ func TestMarkdownEscapes(t *testing.T) {
 		t.Errorf("the digest is not escaped:\n%s", md.String())
 	}
 }
+
+// TestCurvesNameTheProfile: a picture of milliseconds says what they are
+// modelled on.
+func TestCurvesNameTheProfile(t *testing.T) {
+	r := reportOf(t)
+	drawn := 0
+	for i := range r.Scenarios {
+		text, err := r.Scenarios[i].curves(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text == "" {
+			continue
+		}
+		if drawn++; !strings.Contains(string(text), "h100/x") {
+			t.Errorf("%s: the picture names no profile: %.600s", r.Scenarios[i].Name, text)
+		}
+	}
+	if drawn == 0 {
+		t.Error("no picture drawn")
+	}
+}
