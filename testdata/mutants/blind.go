@@ -33,8 +33,8 @@ func blindMutants() []mutant {
 			"a request gives its blocks back from the last to the first; the mutant gives the nodes of its prompt back from the first on, so that the head is evicted before the tail",
 			[]edit{{
 				"sim/engine/pool.go",
-				"for k := len(s.holds) - 1; k >= 0; k-- {",
-				"for k := range s.holds {",
+				"for k := len(holds) - 1; k >= 0; k-- {",
+				"for k := range holds {",
 			}},
 			"closed-loop",
 		},

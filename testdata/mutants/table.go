@@ -86,7 +86,7 @@ func engineMutants() []mutant {
 		{"newest-evicted", "The least recently released blocks are evicted; in the mutant the most recently released ones.",
 			[]edit{{pool, "i := p.idles[0].next", "i := p.idles[0].prev"}}, "small-cache"},
 		{"head-evicted-first", "The tail of a prompt is evicted before its head; in the mutant the head goes first.",
-			[]edit{{pool, "for k := len(s.holds) - 1; k >= 0; k-- {", "for k := range s.holds {"}}, "small-cache"},
+			[]edit{{pool, "for k := len(holds) - 1; k >= 0; k-- {", "for k := range holds {"}}, "small-cache"},
 		{"other-victim", "The setting says which running request is preempted; the mutant takes the other end.",
 			[]edit{{pass, "if w.Preemption == FIFO {", "if w.Preemption != FIFO {"}}, "small-cache"},
 	}
