@@ -147,27 +147,36 @@ func verb(n int64, one, many string) string {
 const overloadShare = 0.05
 
 func (f *facts) overload() string {
-	if f.config.Concurrency > 0 {
-		return ""
-	}
-	last := math.Inf(-1)
-	for i := range f.result.Requests {
-		if a := f.result.Requests[i].Arrival; a > last {
-			last = a
-		}
-	}
-	waiting := int64(0)
-	for i := range f.result.Requests {
-		q := &f.result.Requests[i]
-		if q.Arrival < last && q.Status != sim.Rejected && q.Status != sim.Cancelled && !(q.FirstAdmit <= last) {
-			waiting++
-		}
-	}
-	if waiting <= int64(f.detail.Workers) || float64(waiting) <= float64(overloadShare*float64(f.sum.Requests)) {
+	waiting := WaitingAtEnd(f.result)
+	if f.config.Concurrency > 0 || !Overloaded(waiting, int64(f.detail.Workers), f.sum.Requests) {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s were still waiting for a worker when the last one arrived: this fleet cannot carry this load, and latencies depend on the length of the trace.",
 		format.Count(waiting), format.Plural(f.sum.Requests, "request"))
+}
+
+// WaitingAtEnd counts the requests that waited for a worker when the last one
+// arrived.
+func WaitingAtEnd(r *sim.Result) (waiting int64) {
+	last := math.Inf(-1)
+	for i := range r.Requests {
+		if a := r.Requests[i].Arrival; a > last {
+			last = a
+		}
+	}
+	for i := range r.Requests {
+		q := &r.Requests[i]
+		if q.Arrival < last && q.Status != sim.Rejected && q.Status != sim.Cancelled && !(q.FirstAdmit <= last) {
+			waiting++
+		}
+	}
+	return waiting
+}
+
+// Overloaded reports whether so many waiting requests say that a fleet cannot
+// carry its load, in open loop.
+func Overloaded(waiting, workers, requests int64) bool {
+	return waiting > workers && float64(waiting) > float64(overloadShare*float64(requests))
 }
 
 // busyQueueShare is the share of the run above which a worker's queue is worth

@@ -244,7 +244,7 @@ func TestCapacityShowsValues(t *testing.T) {
 			t.Errorf("no line for rate %s in %s", line, plot)
 		}
 	}
-	if n := strings.Count(text, "can be carried"); n != 1 {
+	if n := strings.Count(text, " tried hold."); n != 1 {
 		t.Errorf("found %d summaries of the loads, expected one", n)
 	}
 }

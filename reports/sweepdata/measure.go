@@ -36,6 +36,12 @@ func Counters() []Counter {
 		router("scored_with_shared_active_blocks", func(r *sim.Result) int64 { return r.Counters.SharedActive }),
 		router("scored_with_ties", func(r *sim.Result) int64 { return r.Counters.Tied }),
 		router("held_in_router_queue", func(r *sim.Result) int64 { return r.Counters.Waited }),
+		{"waiting_at_last_arrival", func(c *sim.Config, r *sim.Result) int64 {
+			if c.Concurrency > 0 { // a closed loop has no more under way than it allows
+				return 0
+			}
+			return reports.WaitingAtEnd(r)
+		}},
 		router("peak_running", func(r *sim.Result) int64 { return peak(r, func(w *sim.Worker) int32 { return w.PeakRunning }) }),
 		router("peak_waiting", func(r *sim.Result) int64 { return peak(r, func(w *sim.Worker) int32 { return w.PeakWaiting }) }),
 	}

@@ -84,7 +84,10 @@ func (p *sweepPage) matrix(c *judgement.Reading, fleet, rate int) {
 		}
 		p.line(strings.TrimRight(line, " "))
 	}
-	text := what + ", best settings; " + p.sign("+", "\u2713") + " carried"
+	text := what + ", best settings"
+	if slices.ContainsFunc(c.Loads, func(l judgement.Load) bool { return l.Holds }) {
+		text += "; " + p.sign("+", "\u2713") + " holds"
+	}
 	if grows {
 		text += "; sat.: the queue grows to the end"
 	}

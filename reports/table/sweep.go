@@ -161,7 +161,7 @@ func (p *sweepPage) remarks(said []string) {
 		if n.Code == "note" && slices.Contains(said, n.Fact) {
 			continue
 		}
-		label := map[string]string{"less-work": "less work", "other-load": "load", "short-trace": "trace", "semantics": "router"}[n.Code]
+		label := map[string]string{"less-work": "less work", "other-load": "compare", "short-trace": "trace", "semantics": "router"}[n.Code]
 		if label == "" {
 			label = n.Code
 		}

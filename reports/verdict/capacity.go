@@ -57,7 +57,7 @@ func (j *judge) loadOf(p int) (values []string) {
 
 // load sums up all points with p's load.
 func (j *judge) load(p int, most float64) Load {
-	l := Load{Values: j.loadOf(p), Workers: baseNumber(j.s, workersAxis), Rate: baseNumber(j.s, rateAxis), Base: -1, Best: -1, Saturated: true, Within: math.NaN(), TTFT: math.NaN(), ITL: math.NaN()}
+	l := Load{Values: j.loadOf(p), GPUs: j.s.GPUs(p), Workers: baseNumber(j.s, workersAxis), Rate: baseNumber(j.s, rateAxis), Base: -1, Best: -1, Saturated: true, Within: math.NaN(), TTFT: math.NaN(), ITL: math.NaN()}
 	if !(l.Rate > 0) {
 		l.Rate = 1
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"routesim/reports"
 	"routesim/reports/sweepdata"
 )
 
@@ -105,4 +106,83 @@ func TestSharesAreNotFlattered(t *testing.T) {
 			t.Errorf("%v: found %s, expected %s", share, got, want)
 		}
 	}
+}
+
+// gpus gives every point of a sweep the GPU time of so many GPUs a worker.
+func gpus(s *sweepdata.Sweep, each float64, workers func(*sweepdata.Point) float64) {
+	s.Profiles = []reports.ProfileFacts{{ID: "h100_sxm/vllm/llama-3.1-70b/tp4/bf16/kv-bf16", Grade: "A"}}
+	for i := range s.Points {
+		for k := range s.Points[i].Runs {
+			m := s.Points[i].Runs[k].Metrics
+			seconds := 3000 + float64(i)
+			m[sweepdata.MetricIndex("request_rate_rps")] = m[sweepdata.MetricIndex("completed")] / seconds
+			m[sweepdata.MetricIndex("gpu_hours")] = each * workers(&s.Points[i]) * seconds / 3600
+		}
+	}
+}
+
+// TestFleetsAreCountedInGPUs: who asks how many GPUs gets a number of GPUs, those
+// of all pools together; and fleets are not called loads.
+func TestFleetsAreCountedInGPUs(t *testing.T) {
+	s := fleetLab([]string{"2", "3", "4", "5", "8"}, nil, 0.9).sweep(t)
+	gpus(s, 4, func(p *sweepdata.Point) float64 { return numberOf(p.Values[0]) })
+	v := mustJudge(t, s)
+	if want := "within TTFT 2 s: 4 workers × 4 H100 = 16 GPUs."; !strings.HasSuffix(v.Headline, want) {
+		t.Errorf("found %q, expected it to end with %q", v.Headline, want)
+	}
+	if want := "3 of 5 fleets tried hold."; v.Evidence != want {
+		t.Errorf("found %q, expected %q", v.Evidence, want)
+	}
+	if want := "5 workers (20 GPUs): "; !strings.HasPrefix(v.Capacity.Text[3], want) {
+		t.Errorf("found %q, expected %q", v.Capacity.Text[3], want)
+	}
+	if n := noticeOf(v, "other-load"); n == nil || n.Fact != "4 points have another fleet than the default." {
+		t.Errorf("found %v", n)
+	}
+	pools := fleetLab(nil, nil, 0.9)
+	pools.axes = []sweepdata.Axis{axis("prefill-workers", "2", "2", "4"), axis("decode-workers", "2", "2", "3")}
+	pools.of = func(v []string) effect { return effect{ttft: 2 / numberOf(v[0])} }
+	s = pools.sweep(t)
+	s.Base["prefill-workers"], s.Base["decode-workers"] = int64(2), int64(2)
+	gpus(s, 4, func(p *sweepdata.Point) float64 { return numberOf(p.Values[0]) + numberOf(p.Values[1]) })
+	v = mustJudge(t, s)
+	if want := "Of the pools tried, the fewest GPUs that serve 90 % of requests within TTFT 2 s: prefill-workers 2, decode-workers 2 (16 GPUs)."; v.Headline != want {
+		t.Errorf("found %q, expected %q", v.Headline, want)
+	}
+}
+
+// TestSweepsWarnOfOverload: the default's requests that wait at the end are told
+// by the rule of single runs, and those of the other fleets are not.
+func TestSweepsWarnOfOverload(t *testing.T) {
+	for _, waiting := range []int64{0, 60} { // of 600 requests
+		s := fleetLab([]string{"4", "8"}, nil, 0).sweep(t)
+		for i := range s.Points {
+			for k := range s.Points[i].Runs {
+				if n := &s.Points[i].Runs[k].Counters[sweepdata.CounterIndex("waiting_at_last_arrival")]; i == s.Default {
+					*n = waiting
+				} else {
+					*n = 100
+				}
+			}
+		}
+		n := noticeOf(mustJudge(t, s), "overload")
+		if waiting == 0 {
+			if n != nil {
+				t.Errorf("found %v", n)
+			}
+			continue
+		}
+		if n == nil || !strings.HasPrefix(n.Fact, "The default: 60 of ") || n.Consequence != "This fleet cannot carry this load, and latencies depend on the length of the trace." {
+			t.Errorf("found %v", n)
+		}
+	}
+}
+
+func noticeOf(v *Verdict, code string) *Notice {
+	for i := range v.Notices {
+		if v.Notices[i].Code == code {
+			return &v.Notices[i]
+		}
+	}
+	return nil
 }

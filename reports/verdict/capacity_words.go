@@ -16,6 +16,9 @@ func (j *judge) describe(r *Reading) {
 	if j.loadAxis(workersAxis) {
 		heads = append(heads, j.fleets(r))
 	}
+	if i := j.leastGPUs(r); i >= 0 {
+		heads = append(heads, fmt.Sprintf("Of the pools tried, the fewest GPUs that %s: %s.", j.served(false), j.fleetText(&r.Loads[i])))
+	}
 	if j.loadAxis(rateAxis) {
 		heads = append(heads, j.fastest(r))
 	}
@@ -62,7 +65,7 @@ func (j *judge) fleets(r *Reading) string {
 		a := answer{fleet: "none tried", from: rate, to: rate}
 		if i := j.holding(r, workersAxis, fewest, asked); i >= 0 {
 			found = true
-			a.fleet = plural(int(r.Loads[i].Workers), "worker")
+			a.fleet = j.fleetText(&r.Loads[i])
 			a.smallest = !slices.ContainsFunc(r.Loads, func(o Load) bool { return asked(&o) && o.Workers < r.Loads[i].Workers })
 		}
 		if n := len(answers); n > 0 && answers[n-1].fleet == a.fleet {
@@ -93,6 +96,42 @@ func (j *judge) fleets(r *Reading) string {
 	return fmt.Sprintf("Smallest fleet that %s: %s.", what, strings.Join(parts, "; "))
 }
 
+// fleetText is a fleet with its GPUs: 24 workers × 4 H100 = 96 GPUs.
+func (j *judge) fleetText(l *Load) string {
+	name := l.Name
+	if j.loadAxis(workersAxis) && !math.IsNaN(l.Workers) {
+		name = plural(int(l.Workers), "worker")
+		if n := int(l.Workers); l.GPUs > 0 && l.GPUs%n == 0 && j.s.GPUName() != "" && !j.loadAxis("profile") && !j.s.Disaggregated() {
+			return fmt.Sprintf("%s × %d %s = %s", name, l.GPUs/n, j.s.GPUName(), plural(l.GPUs, "GPU"))
+		}
+	}
+	return name + gpuText(l)
+}
+
+// gpuText is the number of GPUs in brackets, "" where it is not known.
+func gpuText(l *Load) string {
+	if l.GPUs == 0 {
+		return ""
+	}
+	return " (" + plural(l.GPUs, "GPU") + ")"
+}
+
+// leastGPUs is the place of the load with the fewest GPUs that holds at the
+// default's load, where the sizes of pools were varied; -1 for none.
+func (j *judge) leastGPUs(r *Reading) int {
+	least := -1
+	if !j.loadAxis("prefill-workers") && !j.loadAxis("decode-workers") {
+		return least
+	}
+	for i := range r.Loads {
+		l := &r.Loads[i]
+		if l.Holds && l.GPUs > 0 && j.plain(l, "prefill-workers", "decode-workers") && (least < 0 || l.GPUs < r.Loads[least].GPUs) {
+			least = i
+		}
+	}
+	return least
+}
+
 // fastest names the highest rate that the default's fleet holds.
 func (j *judge) fastest(r *Reading) string {
 	fleet, one := "This fleet", true
@@ -118,7 +157,7 @@ func (j *judge) fastest(r *Reading) string {
 
 // loadText is one load in a sentence.
 func (j *judge) loadText(l *Load) string {
-	text := l.Name + ": "
+	text := l.Name + gpuText(l) + ": "
 	if l.Saturated {
 		return text + "the queue grows to the end."
 	}

@@ -272,7 +272,28 @@ func (j *judge) capacity() {
 			held++
 		}
 	}
-	v.Evidence = fmt.Sprintf("%s of %s can be carried.", count(held), plural(len(v.Capacity.Loads), "load"))
+	what := j.loadNoun()
+	if what == "fleet or load" {
+		what = "combination"
+	}
+	v.Evidence = fmt.Sprintf("%s of %s tried %s.", count(held), plural(len(v.Capacity.Loads), what), verb(held, "holds", "hold"))
+}
+
+// loadNoun says what the axes of load vary: the fleet, the load, or both.
+func (j *judge) loadNoun() string {
+	fleets := 0
+	for _, a := range j.d.load {
+		if name := j.s.Axes[a].Name; strings.HasSuffix(name, "workers") || name == "profile" || name == "timing" {
+			fleets++
+		}
+	}
+	switch fleets {
+	case 0:
+		return "load"
+	case len(j.d.load):
+		return "fleet"
+	}
+	return "fleet or load"
 }
 
 func (j *judge) single() {

@@ -3,6 +3,9 @@ package verdict
 import (
 	"fmt"
 	"strings"
+
+	"routesim/reports"
+	"routesim/reports/sweepdata"
 )
 
 // notices are the facts to know before reading on.
@@ -15,6 +18,7 @@ func (j *judge) notices() (list []Notice) {
 		add("saturated", fmt.Sprintf("%s saturated: the queue grows to the end of the trace.", plural(len(sat), "point")),
 			"Latencies there depend on the length of the trace: no candidates.", sat)
 	}
+	j.overloaded(add)
 	if less := j.points(func(p int) bool { return j.v.Points[p].Status == Incomplete }); len(less) > 0 {
 		add("less-work", fmt.Sprintf("%s fewer requests than the default.", verb(len(less), "1 point completes", count(len(less))+" points complete")),
 			"Latencies of fewer requests are not of the same work: no candidates.", less)
@@ -28,8 +32,9 @@ func (j *judge) notices() (list []Notice) {
 		add("inert", fmt.Sprintf("%s changed no decision: %s.", axis.Name, strings.TrimRight(axis.Inert, ".")), consequence, nil)
 	}
 	if other := j.points(func(p int) bool { return j.v.Points[p].Status == OtherLoad }); len(other) > 0 {
-		add("other-load", fmt.Sprintf("%s at another load than the default.", verb(len(other), "1 point is", count(len(other))+" points are")),
-			"That is other work, compared with the defaults at its own load: no candidates.", other)
+		what := j.loadNoun()
+		add("other-load", fmt.Sprintf("%s another %s than the default.", verb(len(other), "1 point has", count(len(other))+" points have"), what),
+			fmt.Sprintf("Settings are compared at the same %s only: no candidates.", strings.ReplaceAll(what, " or ", " and ")), other)
 	}
 	if past := j.points(func(p int) bool { return j.s.Points[p].Beyond }); len(past) > 0 {
 		add("beyond", fmt.Sprintf("%s beyond what Dynamo documents.", verb(len(past), "1 point lies", count(len(past))+" points lie")),
@@ -48,6 +53,30 @@ func (j *judge) notices() (list []Notice) {
 		add("note", n, "", nil)
 	}
 	return list
+}
+
+// overloaded warns of a default or chosen point whose fleet cannot carry its load
+// by the rule of single runs.
+func (j *judge) overloaded(add func(code, fact, consequence string, points []int)) {
+	counter, arrived := sweepdata.CounterIndex("waiting_at_last_arrival"), len(j.s.Requests.ArrivalMS)
+	for _, k := range []struct {
+		point int
+		name  string
+	}{{j.v.Default, "default"}, {j.v.Chosen, "chosen point"}} {
+		if k.point < 0 || j.v.State == Overload || k.name != "default" && k.point == j.v.Default {
+			continue
+		}
+		for _, r := range j.d.runs[k.point] {
+			if counter >= len(r.Counters) {
+				break
+			}
+			if n := r.Counters[counter]; reports.Overloaded(n, int64(len(r.Workers)), int64(arrived)) {
+				add("overload", fmt.Sprintf("%s: %s of %s were still waiting for a worker when the last one arrived (seed %d).", capitalFirst("the "+k.name), count(int(n)), plural(arrived, "request"), r.Seed),
+					"This fleet cannot carry this load, and latencies depend on the length of the trace.", []int{k.point})
+				break
+			}
+		}
+	}
 }
 
 // unfinished tells of points that failed or were not run to the end.

@@ -211,6 +211,7 @@ type Load struct {
 	Name    string   // 8 workers, 1.5× the rate
 	Workers float64  // NaN where the fleet is not a number
 	Rate    float64  // speed-up of arrivals
+	GPUs    int      // of all workers, 0 where that is not known
 	Base    int      // the point with all else at the default, -1 where not run
 	Best    int      // best valid point by the objective, -1 for none
 	Holds   bool     // some point keeps up, completes and meets the SLO, if any
