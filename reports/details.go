@@ -37,12 +37,14 @@ type Details struct {
 	Preemptions   int64   `json:"preemptions"`
 	Evictions     int64   `json:"evicted_blocks"`
 	// HostTier sums up the workers' host tiers; nil where no worker has any.
-	HostTier  *TierFigures `json:"host_tier,omitempty"`
-	QueuePeak int          `json:"router_queue_peak_requests"`
-	QueueWait StatsMS      `json:"router_queue_wait_ms"`
-	Waterfall Waterfall    `json:"waterfall"`
-	Regret    Regret       `json:"regret"`
-	Imbalance Imbalance    `json:"imbalance"`
+	HostTier *TierFigures `json:"host_tier,omitempty"`
+	// TierSizes says how large the tiers below the devices are.
+	TierSizes []TierSize `json:"tier_sizes,omitempty"`
+	QueuePeak int        `json:"router_queue_peak_requests"`
+	QueueWait StatsMS    `json:"router_queue_wait_ms"`
+	Waterfall Waterfall  `json:"waterfall"`
+	Regret    Regret     `json:"regret"`
+	Imbalance Imbalance  `json:"imbalance"`
 	// PrefillImbalance is that of the prefill pool; nil where there is one pool.
 	PrefillImbalance *Imbalance `json:"prefill_imbalance,omitempty"`
 	// Herding tells how blind the routers of several frontends are to each other;
@@ -250,7 +252,7 @@ func details(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary) Detai
 		d.Preemptions += r.Workers[i].Preemptions
 		d.Evictions += r.Workers[i].Evictions
 	}
-	d.HostTier = hostTier(c, r, s)
+	d.HostTier, d.TierSizes = hostTier(c, r, s), TierSizes(c.Prefill, c.Fleet)
 	d.Warnings = warnings(t, c, r, s, &d)
 	return d
 }

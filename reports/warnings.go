@@ -39,6 +39,7 @@ const (
 	IdleTaints    = "taints_without_effect"
 	FreeTransfer  = "kv_transfer_in_no_time"
 	LateFaults    = "faults_after_the_end"
+	SmallTier     = "tier_smaller_than_the_one_before"
 	OfSettings    = "setting"
 )
 
@@ -74,6 +75,7 @@ func warnings(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary, d *D
 		{IdleTaints, (*facts).idleTaints},
 		{FreeTransfer, (*facts).freeTransfer},
 		{LateFaults, (*facts).lateFaults},
+		{SmallTier, (*facts).smallTier},
 		{Unsorted, (*facts).unsorted},
 	} {
 		if text := w.text(f); text != "" {

@@ -8,6 +8,7 @@ import (
 
 	"routesim/cmd/routesim/internal/settings"
 	"routesim/reports"
+	"routesim/sim"
 )
 
 // profileFacts says what a group of workers took from its profile.
@@ -54,6 +55,14 @@ func factsOf(groups []settings.Modelled) (facts []reports.ProfileFacts) {
 		}
 	}
 	return facts
+}
+
+// workersOf returns the groups of a pool as a run takes them.
+func workersOf(groups []settings.Modelled) (pool []sim.Group) {
+	for i := range groups {
+		pool = append(pool, groups[i].Group)
+	}
+	return pool
 }
 
 // profileNames returns the id of each profile of a run once.

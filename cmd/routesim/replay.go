@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"routesim/cmd/routesim/internal/settings"
+	"routesim/reports"
 )
 
 const replayHelp = `Replay a request trace through the router and the workers it routes to.
@@ -93,7 +94,32 @@ func (o *replayOptions) print(w io.Writer, r *settings.Resolved) error {
 	if err := r.WriteYAML(w); err != nil {
 		return err
 	}
-	return writeWorkers(w, r)
+	if err := writeWorkers(w, r); err != nil {
+		return err
+	}
+	return writeTiers(w, r)
+}
+
+// writeTiers adds how large the tiers below the workers' devices are, as
+// comments.
+func writeTiers(w io.Writer, r *settings.Resolved) error {
+	prefill, err := r.Run.PrefillFleet()
+	if err != nil {
+		return err
+	}
+	fleet, err := r.Run.Fleet()
+	if err != nil {
+		return err
+	}
+	sizes := reports.TierSizes(workersOf(prefill), workersOf(fleet))
+	for _, tier := range [...]string{"host", "disk"} {
+		if text := reports.SizesOf(tier, sizes); text != "" {
+			if _, err := fmt.Fprintf(w, "# num-%s-blocks: %s\n", tier, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // writeWorkers adds what the settings amount to for each group of workers that

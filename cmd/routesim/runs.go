@@ -251,16 +251,12 @@ func configured(r *settings.Resolved, paths []string) (*replayed, error) {
 		EventLoss: s.EventLoss, RestartAtMS: s.RestartAtMS, ResetStates: s.ResetStates, Restarted: s.Restarted, PrefillRouter: s.PrefillRouter,
 		ExpectedOutput: s.ExpectedOutput, SessionFinal: s.SessionFinal, Faults: faults, Clients: s.Clients,
 	}
-	for i := range groups {
-		c.Fleet = append(c.Fleet, groups[i].Group)
-	}
+	c.Fleet = workersOf(groups)
 	prefill, err := s.PrefillFleet()
 	if err != nil {
 		return nil, err
 	}
-	for i := range prefill {
-		c.Prefill = append(c.Prefill, prefill[i].Group)
-	}
+	c.Prefill = workersOf(prefill)
 	return &replayed{settings: r, paths: paths, config: c, groups: groups}, c.Validate()
 }
 

@@ -164,6 +164,7 @@ func (p *page) routing(s *reports.Summary) {
 		p.entry("host", fmt.Sprintf("served %s %% of prompt tokens; %s blocks loaded in %s transfers, %s stored in %s, %s dropped; %s GB moved",
 			format.Percent(float64(h.Served)), format.Count(h.LoadedBlocks), format.Count(h.Loads), format.Count(h.StoredBlocks), format.Count(h.Stores),
 			format.Count(h.Evictions), format.Sig(float64(h.Bytes)/1e9)))
+		p.entry("", "tier of "+reports.SizesOf("host", d.TierSizes))
 	}
 	if k := s.Disk; k != nil {
 		foreign := ""
@@ -172,6 +173,7 @@ func (p *page) routing(s *reports.Summary) {
 		}
 		p.entry("disk", fmt.Sprintf("%s GB read to the hosts in %s transfers%s; %s GB written in %s; %s dropped", format.Sig(float64(k.Read.Bytes)/1e9),
 			format.Count(k.Read.Ended), foreign, format.Sig(float64(k.Write.Bytes)/1e9), format.Count(k.Write.Ended), format.Plural(k.Evicted, "block")))
+		p.entry("", "tier of "+reports.SizesOf("disk", d.TierSizes))
 	}
 	if r := &d.Regret; !math.IsNaN(float64(r.TiedShare)) {
 		text := fmt.Sprintf("%s %% of decisions were ties", format.Percent(float64(r.TiedShare)))
