@@ -100,6 +100,14 @@ func (d *data) chosen() int {
 	return d.v.Chosen
 }
 
+// part is a word for that point.
+func (d *data) part() string {
+	if d.v == nil {
+		return "chosen"
+	}
+	return d.v.Part()
+}
+
 // overloaded reports whether a point's queue grew to the end in any run.
 func (d *data) overloaded(point int) bool {
 	return slices.ContainsFunc(d.s.Points[point].Runs, func(r sweepdata.Run) bool { return r.Saturated })

@@ -331,6 +331,30 @@ func TestSharesOfSuccessAreRoundedDown(t *testing.T) {
 	}
 }
 
+// TestWhatIsNotEnoughIsNotCalledChosen: where the SLO is missed pictures mark the
+// closest point as such; and fleets of different sizes are no trade-off.
+func TestWhatIsNotEnoughIsNotCalledChosen(t *testing.T) {
+	s := made(2, axis("workers", "2", "1", "2", "4"), axis("arrival-speedup-ratio", "1", "0.5", "1", "2"))
+	v := &verdict.Verdict{State: verdict.SLOMiss, Default: s.Default, Chosen: 7}
+	list, err := All(s, v, Series{s.Default: watched(4), 7: watched(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := 0
+	for i := range list {
+		text := strings.ToLower(drawn(t, &list[i]))
+		if strings.Contains(text, ">chosen") || strings.Contains(text, "(chosen") || strings.Contains(text, "trade-off") || strings.Contains(text, "pareto front") {
+			t.Errorf("%s calls something chosen, or weighs fleets: %q", list[i].Name, list[i].Title)
+		}
+		if strings.Contains(text, "closest") {
+			marked++
+		}
+	}
+	if marked < 5 {
+		t.Errorf("%d of %d pictures mark the closest point", marked, len(list))
+	}
+}
+
 // TestInertAxesAreFolded: an axis that changed nothing is no axis of a map, and
 // its values do not part the points.
 func TestInertAxesAreFolded(t *testing.T) {

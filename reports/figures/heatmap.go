@@ -114,7 +114,7 @@ func (d *data) mapMetrics() []int {
 func (d *data) heatMap(x, y, m int, change bool, r Request) (Named, error) {
 	ax, ay := &d.s.Axes[x], &d.s.Axes[y]
 	columns, rows := sortedValues(ax, false), sortedValues(ay, true)
-	h := &plot.Map{X: ax.Name, Y: ay.Name, Change: change, Limit: limitPercent}
+	h := &plot.Map{X: ax.Name, Y: ay.Name, Chosen: d.chosenName(), Change: change, Limit: limitPercent}
 	for _, k := range columns {
 		h.Columns = append(h.Columns, ax.Values[k])
 	}

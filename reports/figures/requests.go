@@ -49,11 +49,11 @@ func (d *data) called(p int) string {
 	case p == d.s.Reference:
 		return "round robin"
 	case p == d.chosen() && p == d.s.Default:
-		return "default (chosen)"
+		return "default (" + d.part() + ")"
 	case p == d.s.Default:
 		return "default"
 	case p == d.chosen():
-		return "chosen " + d.name(p)
+		return d.part() + " " + d.name(p)
 	}
 	return d.name(p)
 }
@@ -234,7 +234,7 @@ func (d *data) suffix(p int, points []int) string {
 	case d.s.Default:
 		return "_default"
 	case d.chosen():
-		return "_chosen"
+		return "_" + d.part()
 	}
 	return "_" + d.s.Points[p].ID
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"routesim/reports/format"
 	"routesim/reports/plot"
@@ -19,7 +20,7 @@ func (d *data) pareto(r Request) ([]Named, error) {
 	cloud := &plot.Cloud{
 		X:     plot.Scale{Label: "\u2190 better   " + d.title(x), Free: true},
 		Y:     plot.Scale{Label: "\u2193 better   " + d.title(y), Free: true},
-		Front: true, Zoom: true,
+		Front: len(d.knobAxes()) > 0, Zoom: true,
 	}
 	overloaded := 0
 	for _, p := range d.comparable(r.Points) {
@@ -47,7 +48,11 @@ func (d *data) pareto(r Request) ([]Named, error) {
 		cloud.Note += " " + format.Plural(int64(overloaded), "overloaded setting") + " at the top edge, without a true value."
 	}
 	finding := d.paretoFinding(front, x, y, perY)
-	f, err := plot.Points(r.size(), d.caption(finding, "TTFT p90 against ITL p90, a dot for each setting, with the Pareto front."), cloud)
+	what := "TTFT p90 against ITL p90, a dot for each setting, with the Pareto front."
+	if !cloud.Front {
+		what = "TTFT p90 against ITL p90, a dot for each fleet and load."
+	}
+	f, err := plot.Points(r.size(), d.caption(finding, what), cloud)
 	return []Named{{Name: "pareto_p90_ttft_p90_itl", Kind: Pareto, Figure: f}}, err
 }
 
@@ -95,13 +100,21 @@ func (d *data) spotMark(p int, picked []int) plot.Mark {
 func (d *data) markNames(picked []int) []plot.MarkName {
 	names := []plot.MarkName{
 		{Mark: plot.MarkChosen, Name: d.chosenName()}, {Mark: plot.MarkDefault, Name: "default"}, {Mark: plot.MarkReference, Name: "round robin"},
-		{Mark: plot.MarkTied, Name: "no difference from the best " + d.metrics[metric(d.s.Objective)].Title + " shown"}, {Mark: plot.Plain, Name: "other settings"},
+		{Mark: plot.MarkTied, Name: "no difference from the best " + d.metrics[metric(d.s.Objective)].Title + " shown"}, {Mark: plot.Plain, Name: d.otherNames()},
 		{Mark: plot.MarkOverloaded, Name: "overloaded"},
 	}
 	if len(picked) > 0 {
 		names = append(names, plot.MarkName{Mark: plot.MarkPicked, Name: "picked"})
 	}
 	return names
+}
+
+// otherNames are the dots without a part: of settings, or of fleets and loads.
+func (d *data) otherNames() string {
+	if len(d.live) > 0 && len(d.knobAxes()) == 0 {
+		return "other fleets and loads"
+	}
+	return "other settings"
 }
 
 func (d *data) labelNote() string {
@@ -117,15 +130,35 @@ func (d *data) labelNote() string {
 
 // paretoFinding says what the ends of the front cost each other.
 func (d *data) paretoFinding(front []plot.Spot, x, y int, perY float64) string {
-	switch len(front) {
-	case 0:
+	switch {
+	case len(front) == 0:
 		return "Every setting is overloaded"
-	case 1:
+	case len(d.knobAxes()) == 0: // no choice that one could make between settings
+		return d.rangeFinding(x, y)
+	case len(front) == 1:
 		return fmt.Sprintf("No trade-off: %s is best for both TTFT and ITL", front[0].Label)
 	}
 	a, b := front[len(front)-1], front[0] // lowest TTFT, lowest ITL
 	return fmt.Sprintf("%s: TTFT p90 %s, ITL p90 %s; %s: %s, %s", a.Label,
 		d.write(y, a.Y*perY), d.write(x, a.X), b.Label, d.write(y, b.Y*perY), d.write(x, b.X))
+}
+
+// rangeFinding says between which values the latencies of fleets and loads lie,
+// overloaded ones left out.
+func (d *data) rangeFinding(x, y int) string {
+	var parts []string
+	for _, m := range []int{y, x} {
+		lo, hi := math.Inf(1), math.Inf(-1)
+		for _, p := range d.comparable(nil) {
+			if v := d.means[p][m]; finite(v) && !d.overloaded(p) && p != d.s.Reference {
+				lo, hi = math.Min(lo, v), math.Max(hi, v)
+			}
+		}
+		if lo <= hi {
+			parts = append(parts, d.metrics[m].Title+" "+d.write(m, lo)+" to "+d.write(m, hi))
+		}
+	}
+	return strings.Join(parts, ", ") + " over " + d.names()
 }
 
 // balance draws how much is served from the cache against how unevenly the

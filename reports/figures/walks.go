@@ -46,7 +46,7 @@ func (d *data) lines(axis, m int) (out []line) {
 		others = "the others"
 	}
 	if c := d.chosen(); c >= 0 && c != d.s.Reference && !d.sameElsewhere(axis, d.s.Points[c].Values) {
-		add(others+" as chosen", plot.Chosen, d.s.Points[c].Values)
+		add(others+" as "+d.chosenAs(), plot.Chosen, d.s.Points[c].Values)
 	}
 	add(others+" at the default", plot.Default, d.defaults())
 	if len(out) == 1 {

@@ -86,9 +86,17 @@ func (d *data) knobKeys(axis, m int) (keys []plot.Key) {
 // chosenName names the chosen point in a legend.
 func (d *data) chosenName() string {
 	if d.chosen() == d.s.Default {
-		return "chosen (the default)"
+		return d.part() + " (the default)"
 	}
-	return "chosen"
+	return d.part()
+}
+
+// chosenAs ends "the other settings as ...".
+func (d *data) chosenAs() string {
+	if d.part() == "chosen" {
+		return "chosen"
+	}
+	return "in the " + d.part() + " point"
 }
 
 // knobFinding says what the setting does to a metric, all else at the default.

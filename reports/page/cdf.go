@@ -132,7 +132,7 @@ func (m *model) curves() []curve {
 		out = append(out, curve{p, line, join(m.v.Points[p].Name, part)})
 	}
 	if m.v.Chosen != m.v.Default {
-		add(m.v.Chosen, 1, "chosen")
+		add(m.v.Chosen, 1, m.v.Part())
 	}
 	add(m.v.Alternative, 3, "alternative")
 	add(m.v.Default, 0, "default")

@@ -31,6 +31,8 @@ func (m *model) data(all map[int]*distribution, runs []*strips) (template.JS, er
 	field("loads", m.onlyLoad())
 	field("map", orEmpty(m.maps))
 	field("shape", m.shape)
+	field("part", m.v.Part())
+	field("kept", m.kept())
 	field("roles", []int{m.v.Default, m.v.Chosen, m.v.Alternative, m.v.Reference})
 	field("objective", m.v.Objective)
 	ids, names, base := make([]string, 0), make([]string, 0), make([]int, 0)

@@ -239,6 +239,6 @@ func (m *model) heatLabel(v *view) string {
 	if v.change {
 		what = "change against the default in " + m.m[v.metric].changeUnit()
 	}
-	return fmt.Sprintf("%s by %s and %s, %s. Chosen: %s. The table of points holds the same figures.",
-		m.m[v.metric].Title, m.axes[m.maps[0]].Title, m.axes[m.maps[1]].Title, what, m.name(m.v.Chosen))
+	return fmt.Sprintf("%s by %s and %s, %s. %s: %s. The table of points holds the same figures.",
+		m.m[v.metric].Title, m.axes[m.maps[0]].Title, m.axes[m.maps[1]].Title, what, capital(m.v.Part()), m.name(m.v.Chosen))
 }

@@ -187,8 +187,8 @@ func (m *model) slice(v *view) *canvas {
 	for _, k := range []struct {
 		p, line int
 		part    string
-	}{{v.chosen, 3, "selected"}, {m.v.Chosen, 1, "chosen"}, {m.v.Default, 0, "default"}} {
-		if k.p < 0 || k.p == m.v.Default && k.part == "chosen" || k.part == "selected" && (k.p == m.v.Chosen || k.p == m.v.Default) {
+	}{{v.chosen, 3, "selected"}, {m.v.Chosen, 1, m.v.Part()}, {m.v.Default, 0, "default"}} {
+		if k.p < 0 || k.p == m.v.Default && k.part == m.v.Part() || k.part == "selected" && (k.p == m.v.Chosen || k.p == m.v.Default) {
 			continue
 		}
 		name := m.heldName(v.along, m.vals[k.p])
@@ -198,7 +198,7 @@ func (m *model) slice(v *view) *canvas {
 		seen[name] = true
 		list = append(list, series{k.line, join(name, k.part), m.along(v.along, m.vals[k.p], v.metric)})
 	}
-	return m.sliced(v, list, "at the other settings of the chosen and of the default point.")
+	return m.sliced(v, list, "at the other settings of the "+m.v.Part()+" and of the default point.")
 }
 
 // sliced draws the lines of a slice; the text says what they are.
@@ -280,7 +280,7 @@ func (m *model) family(id string, metric int) *canvas {
 		title = familyTitle(me.Family) + " (" + me.Unit + ")"
 	}
 	c := lines(&lineSpec{id: id, w: 553, h: 333, x: &m.axes[a], title: title, list: list, target: math.NaN()})
-	c.name = fmt.Sprintf("%s along %s. Chosen: %s.", title, m.axes[a].Title, m.name(m.v.Chosen))
+	c.name = fmt.Sprintf("%s along %s. %s: %s.", title, m.axes[a].Title, capital(m.v.Part()), m.name(m.v.Chosen))
 	return c
 }
 

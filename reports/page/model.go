@@ -264,16 +264,27 @@ func (m *model) name(p int) string {
 	n := m.v.Points[p].Name
 	switch {
 	case p == m.v.Default && p == m.v.Chosen:
-		return join(n, "default, kept")
+		return join(n, m.kept())
 	case p == m.v.Default:
 		return join(n, "default")
 	case p == m.v.Chosen:
-		return join(n, "chosen")
+		return join(n, m.v.Part())
 	case p == m.v.Alternative:
 		return join(n, "alternative")
 	}
 	return n
 }
+
+// kept is the part of a default that is the chosen point.
+func (m *model) kept() string {
+	if m.v.Part() == "chosen" {
+		return "default, kept"
+	}
+	return "default, " + m.v.Part()
+}
+
+// capital begins a title.
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 func join(name, part string) string {
 	switch {

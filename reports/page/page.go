@@ -296,8 +296,8 @@ func (m *model) digests() (out []fact) {
 	for _, k := range []struct {
 		name string
 		p    int
-	}{{"default", m.v.Default}, {"chosen", m.v.Chosen}} {
-		if k.p < 0 || k.name == "chosen" && k.p == m.v.Default || len(m.s.Points[k.p].Runs) == 0 {
+	}{{"default", m.v.Default}, {m.v.Part(), m.v.Chosen}} {
+		if k.p < 0 || k.name == m.v.Part() && k.p == m.v.Default || len(m.s.Points[k.p].Runs) == 0 {
 			continue
 		}
 		r := &m.s.Points[k.p].Runs[0]

@@ -45,7 +45,7 @@ function bounds(p, k) {
 	return [lo, hi].map(t => base + (M[k].pp ? t / 10 : base * t / 1000));
 }
 function pointName(p) {
-	const n = D.names[p], part = p === DEF && p === CHO ? 'default, kept' : p === DEF ? 'default' : p === CHO ? 'chosen' : p === ALT ? 'alternative' : '';
+	const n = D.names[p], part = p === DEF && p === CHO ? D.kept : p === DEF ? 'default' : p === CHO ? D.part : p === ALT ? 'alternative' : '';
 	return joined(n, part);
 }
 
@@ -302,7 +302,7 @@ const joined = (name, part) => part && name !== part ? (name ? `${name} (${part}
 function seriesOf(a, k, list) {
 	const seen = new Set(), out = [];
 	for (const [p, line, part] of list) {
-		if (p < 0 || p === DEF && part === 'chosen') continue;
+		if (p < 0 || p === DEF && part === D.part) continue;
 		const name = heldName(a, D.vals[p]);
 		if (seen.has(name)) continue;
 		seen.add(name);
@@ -317,7 +317,7 @@ function slice(view) {
 	return lines({id: 'slice', w: 486, h: 333, axis: D.axes[a], title: M[k].label, list: D.loads && across.length < 6 ? across.map((_, i) => {
 		const held = Object.assign([...view.held], {[b]: i});
 		return {line: i === own ? 0 : i < own ? i + 1 : i, name: heldName(a, held), samples: along(a, held, k)};
-	}) : seriesOf(a, k, [...picked, [CHO, 1, 'chosen'], [DEF, 0, 'default']])});
+	}) : seriesOf(a, k, [...picked, [CHO, 1, D.part], [DEF, 0, 'default']])});
 }
 const LATENCIES = {ttft: 'TTFT', itl: 'ITL', tpot: 'TPOT', e2e: 'E2E'};
 function family(id, k, view) {
@@ -397,7 +397,7 @@ function scatter(o) {
 	for (const d of [...inside].reverse()) {
 		if (named >= 8) break;
 		const name = shorten(D.names[d.p], 22);
-		const text = d.role === 4 ? (d.p === ALT ? 'alternative' : 'chosen') + (o.names ? ' ' + name : '') : d.role === 3 ? 'default' : d.role === 2 ? shorten(name, 16) : d.role && o.names ? name : '';
+		const text = d.role === 4 ? (d.p === ALT ? 'alternative' : D.part) + (o.names ? ' ' + name : '') : d.role === 3 ? 'default' : d.role === 2 ? shorten(name, 16) : d.role && o.names ? name : '';
 		if (!text) continue;
 		const w = width(text, 12.5);
 		for (const [dx, dy, anchor, lead] of TRIES) {
@@ -470,7 +470,7 @@ function goodput(view) {
 	let a = -1;
 	for (const b of D.live) if (D.axes[b].numbers && (a < 0 || D.axes[b].name === 'arrival-speedup-ratio')) a = b;
 	const picked = [CHO, ALT, DEF].includes(view.p) ? [] : [[view.p, 4, 'selected']];
-	const list = seriesOf(a, k, [[CHO, 1, 'chosen'], [ALT, 3, 'alternative'], [DEF, 0, 'default'], ...picked]);
+	const list = seriesOf(a, k, [[CHO, 1, D.part], [ALT, 3, 'alternative'], [DEF, 0, 'default'], ...picked]);
 	const clamp = v => min(max(v, 0), 100);
 	for (const l of list) for (const s of l.samples) { s.lo = clamp(s.lo); s.hi = clamp(s.hi); s.off = false; }
 	return lines({id: 'goodput', w: 553, h: 372, axis: D.axes[a], title: 'goodput (% of requests)', fixed: true, target: D.target, list});

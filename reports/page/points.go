@@ -141,11 +141,11 @@ func (m *model) rowName(p int) string {
 	words := []string{}
 	switch {
 	case p == m.v.Default && p == m.v.Chosen:
-		words = append(words, "default, kept")
+		words = append(words, m.kept())
 	case p == m.v.Default:
 		words = append(words, "default")
 	case p == m.v.Chosen:
-		words = append(words, "chosen")
+		words = append(words, m.v.Part())
 	case p == m.v.Alternative:
 		words = append(words, "alternative")
 	case v.Tied:

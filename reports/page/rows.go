@@ -50,7 +50,7 @@ func (m *model) rows(metric int) *canvas {
 		c.mark(m.roleOf(s.p), x.at(s.v), y, s.p)
 		c.text("", "end", c.w-4, y+4, 0, me.full(m.mean(s.p, metric)))
 	}
-	c.name = fmt.Sprintf("%s by %s, best first. Chosen: %s.", me.Title, m.axes[a].Title, m.name(m.v.Chosen))
+	c.name = fmt.Sprintf("%s by %s, best first. %s: %s.", me.Title, m.axes[a].Title, capital(m.v.Part()), m.name(m.v.Chosen))
 	return c
 }
 

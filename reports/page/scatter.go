@@ -136,7 +136,7 @@ func (m *model) scatter(s *scatterSpec) *canvas {
 		c.text("tk", "end", a.r, 14, 0, outsideText(outside, s.w))
 	}
 	m.nameDots(c, s, inside, x, y, a)
-	c.name = fmt.Sprintf("%s against %s, %d points. Chosen: %s.", mx.Title, my.Title, len(list), m.name(m.v.Chosen))
+	c.name = fmt.Sprintf("%s against %s, %d points. %s: %s.", mx.Title, my.Title, len(list), capital(m.v.Part()), m.name(m.v.Chosen))
 	return c
 }
 
@@ -235,7 +235,7 @@ func (m *model) dotName(d dot, s *scatterSpec) (text, class string) {
 	name := shorten(m.v.Points[d.p].Name, 22)
 	switch d.role {
 	case chosen:
-		text = "chosen"
+		text = m.v.Part()
 		if d.p == m.v.Alternative {
 			text = "alternative"
 		}

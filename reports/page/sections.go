@@ -220,8 +220,8 @@ func (m *model) goodput() figure {
 	for _, l := range []struct {
 		p, line int
 		part    string
-	}{{m.v.Chosen, 1, "chosen"}, {m.v.Alternative, 3, "alternative"}, {m.v.Default, 0, "default"}} {
-		if l.p < 0 || l.p == m.v.Default && l.part == "chosen" || seen[m.heldName(a, m.vals[l.p])] {
+	}{{m.v.Chosen, 1, m.v.Part()}, {m.v.Alternative, 3, "alternative"}, {m.v.Default, 0, "default"}} {
+		if l.p < 0 || l.p == m.v.Default && l.part == m.v.Part() || seen[m.heldName(a, m.vals[l.p])] {
 			continue
 		}
 		name := m.heldName(a, m.vals[l.p])
@@ -237,7 +237,7 @@ func (m *model) goodput() figure {
 		s.target, s.goal = t*100, "target "+typed(t*100)+hard+"%"
 	}
 	p := lines(s)
-	p.name = f.Title + ", for the chosen and the default point."
+	p.name = f.Title + ", for the " + m.v.Part() + " and the default point."
 	f.Plot = p.svg()
 	return f
 }
@@ -307,7 +307,7 @@ func (m *model) part(p int) string {
 	case p == m.v.Default:
 		return "default"
 	case p == m.v.Chosen:
-		return "chosen"
+		return m.v.Part()
 	}
 	return "best"
 }

@@ -91,7 +91,7 @@ func (m *model) rival() int {
 func (m *model) deltas() (list []verdict.Delta, head string) {
 	p := m.rival()
 	if p < 0 {
-		return m.v.Deltas, "default → chosen"
+		return m.v.Deltas, "default → " + m.v.Part()
 	}
 	for _, d := range m.v.Deltas {
 		me := &m.m[d.Metric]
@@ -110,7 +110,7 @@ func (m *model) stripTitle() string {
 	if p := m.rival(); p >= 0 {
 		return "Best other point, " + m.v.Points[p].Name + ", against the default"
 	}
-	return "Chosen against default"
+	return capital(m.v.Part()) + " against default"
 }
 
 func deltaText(d *verdict.Delta) string {

@@ -51,6 +51,8 @@ type Map struct {
 	// they are shown from the least to the greatest.
 	Change bool
 	Limit  float64 // of a change: the value of the last colour
+	// Chosen names the cell with the thick frame.
+	Chosen string
 	// Low and High are the labels of the ends of the colour bar.
 	Low, High string
 }
@@ -173,7 +175,7 @@ func (d *drawnMap) legend() (out []entry) {
 	for _, f := range []struct {
 		frame CellFrame
 		name  string
-	}{{FrameChosen, "chosen"}, {FrameTied, "no difference from the best shown"}, {FrameDefault, "default"}} {
+	}{{FrameChosen, d.Chosen}, {FrameTied, "no difference from the best shown"}, {FrameDefault, "default"}} {
 		if frames[f.frame] {
 			box(f.name, Cell{Frame: f.frame})
 		}

@@ -53,7 +53,7 @@ func someKeys() []Key {
 
 // someMap has every state and frame of cells.
 func someMap(columns, rows int, limit float64, change bool) *Map {
-	m := &Map{X: "router-kv-overlap-score-credit", Y: "router-prefill-load-scale", Change: change, Limit: limit, Low: "better  -30 %", High: "+30 %  worse"}
+	m := &Map{X: "router-kv-overlap-score-credit", Y: "router-prefill-load-scale", Change: change, Limit: limit, Chosen: "chosen", Low: "better  -30 %", High: "+30 %  worse"}
 	for c := range columns {
 		m.Columns = append(m.Columns, strconv.FormatFloat(0.25*float64(c), 'g', -1, 64))
 	}

@@ -405,7 +405,7 @@ func (p *sweepPage) rowName(point int) string {
 		name += " default"
 	case point == p.v.Default:
 	case point == p.v.Chosen:
-		name += " " + p.part("chosen")
+		name += " " + p.part(p.v.Part())
 	case p.v.Points[point].Tied && p.v.State == judgement.Win:
 		name += "  " + p.sign("~", "\u2248")
 	}
@@ -432,7 +432,7 @@ func (p *sweepPage) cell(point int, c *column) (text string, known bool) {
 		return success(value), true
 	case c.kind == ratio:
 		return format.Fixed(value, 2), true
-	case point == p.v.Default:
+	case point == p.v.Default || q.Base == point: // of another fleet or load, whose latencies are no change
 		return p.absolute(c.metric, value), true
 	case !d.OK:
 		return format.Missing, true

@@ -151,30 +151,49 @@ func TestFleetsAreCountedInGPUs(t *testing.T) {
 	}
 }
 
-// TestSweepsWarnOfOverload: the default's requests that wait at the end are told
-// by the rule of single runs, and those of the other fleets are not.
+// TestSweepsWarnOfOverload: the requests of the default and of the fleet that
+// answers that wait at the end are told by the rule of single runs, and those of
+// the other fleets are not.
 func TestSweepsWarnOfOverload(t *testing.T) {
-	for _, waiting := range []int64{0, 60} { // of 600 requests
-		s := fleetLab([]string{"4", "8"}, nil, 0).sweep(t)
+	for _, c := range []struct {
+		waiting map[string]int64 // of 600 requests, by fleet
+		want    string
+	}{
+		{map[string]int64{"6": 100}, ""},
+		{map[string]int64{"6": 100, "8": 60}, "The default: 60 of 600 requests were still waiting for a worker when the last one arrived (seed 1)."},
+		{map[string]int64{"4": 100}, "Point 4: 100 of 600 requests were still waiting for a worker when the last one arrived (seed 1)."},
+		{map[string]int64{"4": 30, "8": 30}, ""}, // 5 %
+	} {
+		s := fleetLab([]string{"4", "6", "8"}, nil, 0).sweep(t)
 		for i := range s.Points {
 			for k := range s.Points[i].Runs {
-				if n := &s.Points[i].Runs[k].Counters[sweepdata.CounterIndex("waiting_at_last_arrival")]; i == s.Default {
-					*n = waiting
-				} else {
-					*n = 100
-				}
+				s.Points[i].Runs[k].Counters[sweepdata.CounterIndex("waiting_at_last_arrival")] = c.waiting[s.Points[i].Values[0]]
 			}
 		}
 		n := noticeOf(mustJudge(t, s), "overload")
-		if waiting == 0 {
-			if n != nil {
-				t.Errorf("found %v", n)
-			}
-			continue
+		if n == nil {
+			n = &Notice{}
+		} else if n.Consequence != "This fleet cannot carry this load, and latencies depend on the length of the trace." {
+			t.Errorf("%v: found %v", c.waiting, n)
 		}
-		if n == nil || !strings.HasPrefix(n.Fact, "The default: 60 of ") || n.Consequence != "This fleet cannot carry this load, and latencies depend on the length of the trace." {
-			t.Errorf("found %v", n)
+		if n.Fact != c.want {
+			t.Errorf("%v: found %q, expected %q", c.waiting, n.Fact, c.want)
 		}
+	}
+}
+
+// TestAnswersAreMarked: where fleets and loads alone were varied, the point to
+// look at is the fleet that answers or comes closest, not the default.
+func TestAnswersAreMarked(t *testing.T) {
+	v := mustJudge(t, fleetLab([]string{"2", "4", "8"}, []string{"1", "2"}, 0.9).sweep(t))
+	if got := v.Points[v.Chosen].Name; v.State != Capacity || got != "4/1" || v.Part() != "answer" || v.Deltas != nil {
+		t.Errorf("found %s %s %s with %d differences", v.State, v.Part(), got, len(v.Deltas))
+	}
+	tight := fleetLab([]string{"4", "8", "12"}, nil, 0.999)
+	tight.sla.TTFT = 500
+	v = mustJudge(t, tight.sweep(t))
+	if got := v.Points[v.Chosen].Name; v.State != SLOMiss || got != "12" || v.Part() != "closest" || v.Deltas != nil || v.Label != "closest, not sufficient" {
+		t.Errorf("found %s %s %s (%s) with %d differences", v.State, v.Part(), got, v.Label, len(v.Deltas))
 	}
 }
 

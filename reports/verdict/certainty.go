@@ -147,7 +147,7 @@ func (j *judge) added() {
 			add("%s above %s is accepted by Dynamo but not documented.", axis.Name, given(axis.Documented))
 		}
 	}
-	if v.Chosen == v.Default || j.x[v.Chosen] == nil {
+	if v.Chosen == v.Default || j.x[v.Chosen] == nil || !j.d.defaultLoad(v.Chosen) {
 		j.addReference(add)
 		return
 	}

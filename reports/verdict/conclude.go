@@ -43,7 +43,7 @@ func (j *judge) conclude() {
 	j.v.Definitions = j.definitions()
 	j.v.Outcome = j.outcomes()
 	j.v.Shape, j.v.Chip = j.v.State.mark()
-	if j.v.Deltas == nil && j.v.Chosen >= 0 && j.x[j.v.Chosen] != nil {
+	if j.v.Deltas == nil && j.v.Chosen >= 0 && j.x[j.v.Chosen] != nil && j.d.defaultLoad(j.v.Chosen) {
 		j.v.Deltas = j.strip(j.of(j.v.Chosen))
 	}
 }
@@ -265,6 +265,12 @@ func (j *judge) decisions() (n int) {
 func (j *judge) capacity() {
 	v := j.v
 	v.State, v.Chosen = Capacity, v.Default
+	for _, i := range []int{v.Capacity.Smallest, v.Capacity.Fastest} {
+		if i >= 0 && v.Capacity.Loads[i].Best >= 0 {
+			v.Chosen = v.Capacity.Loads[i].Best
+			break
+		}
+	}
 	v.Headline = v.Capacity.Headline
 	held := 0
 	for i := range v.Capacity.Loads {

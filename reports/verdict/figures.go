@@ -62,8 +62,8 @@ func (j *judge) outcomes() (rows []Outcome) {
 	for _, row := range []struct {
 		point int
 		name  string
-	}{{j.v.Reference, "round robin"}, {j.v.Default, "default"}, {j.v.Chosen, "chosen"}} {
-		if row.point < 0 || j.x[row.point] == nil || row.name == "chosen" && row.point == j.v.Default {
+	}{{j.v.Reference, "round robin"}, {j.v.Default, "default"}, {j.v.Chosen, j.v.Part()}} {
+		if row.point < 0 || j.x[row.point] == nil || row.name == j.v.Part() && row.point == j.v.Default {
 			continue
 		}
 		mean := j.v.Points[row.point].Mean

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"routesim/reports"
@@ -59,20 +60,21 @@ func (j *judge) notices() (list []Notice) {
 // by the rule of single runs.
 func (j *judge) overloaded(add func(code, fact, consequence string, points []int)) {
 	counter, arrived := sweepdata.CounterIndex("waiting_at_last_arrival"), len(j.s.Requests.ArrivalMS)
-	for _, k := range []struct {
-		point int
-		name  string
-	}{{j.v.Default, "default"}, {j.v.Chosen, "chosen point"}} {
-		if k.point < 0 || j.v.State == Overload || k.name != "default" && k.point == j.v.Default {
+	for _, p := range slices.Compact([]int{j.v.Default, j.v.Chosen}) {
+		if p < 0 || j.v.State == Overload {
 			continue
 		}
-		for _, r := range j.d.runs[k.point] {
+		name := "The default"
+		if p != j.v.Default {
+			name = "Point " + j.v.Points[p].Name
+		}
+		for _, r := range j.d.runs[p] {
 			if counter >= len(r.Counters) {
 				break
 			}
 			if n := r.Counters[counter]; reports.Overloaded(n, int64(len(r.Workers)), int64(arrived)) {
-				add("overload", fmt.Sprintf("%s: %s of %s were still waiting for a worker when the last one arrived (seed %d).", capitalFirst("the "+k.name), count(int(n)), plural(arrived, "request"), r.Seed),
-					"This fleet cannot carry this load, and latencies depend on the length of the trace.", []int{k.point})
+				add("overload", fmt.Sprintf("%s: %s of %s were still waiting for a worker when the last one arrived (seed %d).", name, count(int(n)), plural(arrived, "request"), r.Seed),
+					"This fleet cannot carry this load, and latencies depend on the length of the trace.", []int{p})
 				break
 			}
 		}

@@ -29,7 +29,11 @@ func (j *judge) sloMiss() {
 	default:
 		best = j.closest(j.points(func(p int) bool { return j.x[p] != nil && !j.d.reference(p) && !j.d.sat[p] }))
 		v.Headline = fmt.Sprintf("No point meets %s. Closest: %s (%s), %s within it.", j.slo(), j.loadName(best), j.besides(best), within(best))
-		v.Label = fmt.Sprintf("closest at %s, not sufficient", j.loadName(here))
+		if len(j.d.live) == 0 { // there is no setting to choose: the fleet and the load are
+			v.Chosen = best
+		} else {
+			v.Label = fmt.Sprintf("closest at %s, not sufficient", j.loadName(here))
+		}
 		if best != here {
 			others = fmt.Sprintf("At %s: %s, %s.", j.loadName(here), j.knobsAt(here), within(here))
 		}
@@ -40,7 +44,9 @@ func (j *judge) sloMiss() {
 			v.Evidence += " " + text
 		}
 	}
-	v.Deltas = j.strip(j.of(here))
+	if v.Chosen == here {
+		v.Deltas = j.strip(j.of(here))
+	}
 }
 
 // kept is a share of requests in %, rounded down: what misses 95 % is not 95.0 %.

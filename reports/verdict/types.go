@@ -54,7 +54,7 @@ type Verdict struct {
 
 	Default     int    // the point that changes nothing
 	Reference   int    // round robin at the default's load
-	Chosen      int    // what to set; the default where it is to be kept
+	Chosen      int    // what to set, or the fleet that answers; the default where it is to be kept
 	Alternative int    // the other point of a trade
 	Best        int    // lowest mean of the objective (highest where more is better)
 	Worst       int    // worst valid point
@@ -92,6 +92,18 @@ type Verdict struct {
 	First     int
 
 	trial *trial // what Confirm needs of the first judgement
+}
+
+// Part is a word for the chosen point: where none is good enough, or fleets and
+// loads were varied, it is nothing to choose.
+func (v *Verdict) Part() string {
+	switch v.State {
+	case SLOMiss:
+		return "closest"
+	case Capacity:
+		return "answer"
+	}
+	return "chosen"
 }
 
 // Status says what part a point takes in the verdict.
