@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,14 @@ func TestLists(t *testing.T) {
 	for i, p := range list {
 		if p.OtherGPU() && (entries[i].HeldOut != nil || records[i+1][8] != "") {
 			t.Errorf("%s: shows an error of other hardware", p.ID)
+		}
+		evidence := p.Evidence()
+		if e := &entries[i]; e.Runs != evidence.Runs || !slices.Equal(e.Unlike, evidence.Unlike) || records[i+1][11] != evidence.Runs || records[i+1][12] != strings.Join(evidence.Unlike, " ") {
+			t.Errorf("%s: runs %q unlike %v, expected %+v", p.ID, e.Runs, e.Unlike, evidence)
+		}
+		mark := map[bool]string{true: " m", false: " o"}[evidence.Borrowed()]
+		if marked := strings.HasSuffix(serverCell(p), mark); marked != (heldOut(p) != nil && len(evidence.Unlike) > 0) {
+			t.Errorf("%s: error %q, runs unlike it in %v", p.ID, serverCell(p), evidence.Unlike)
 		}
 	}
 }
