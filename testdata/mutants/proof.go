@@ -15,6 +15,7 @@ import (
 const (
 	codePass       = 0
 	codeRegression = 1
+	codeInvalid    = 2 // a run of the mutant breaks off
 	codeInvalid    = 2
 	codeChanged    = 3
 )
@@ -120,8 +121,8 @@ func (m *mutant) prove(root, dir string, one bool) (*finding, error) {
 	if m.catcher == "" && code == codePass {
 		return f, nil
 	}
-	if code != codeRegression && code != codeChanged || m.catcher != "" && !contains(f.caught, m.catcher) {
-		return f, fmt.Errorf("mutant %s: the gate says %s (code %d, scenarios %s), expected REGRESSION or BEHAVIOUR_CHANGED in %s",
+	if code != codeRegression && code != codeChanged && code != codeInvalid || m.catcher != "" && !contains(f.caught, m.catcher) {
+		return f, fmt.Errorf("mutant %s: the gate says %s (code %d, scenarios %s), expected REGRESSION, BEHAVIOUR_CHANGED or INVALID in %s",
 			m.name, r.Verdict, code, strings.Join(f.caught, " "), m.catcher)
 	}
 	return f, nil
