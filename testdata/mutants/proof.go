@@ -15,7 +15,6 @@ import (
 const (
 	codePass       = 0
 	codeRegression = 1
-	codeInvalid    = 2 // a run of the mutant breaks off
 	codeInvalid    = 2
 	codeChanged    = 3
 )
