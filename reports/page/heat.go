@@ -177,7 +177,7 @@ func (m *model) heat(v *view) *canvas {
 				k.text = compact(m.shown(k.p, v.metric))
 			}
 			m.drawCell(c, k, l, top, s, texts && width(k.text, 12) <= s.cw-1)
-			if f := m.frameOf(k.p); f != "" {
+			if f := m.frameOf(k.p, v.metric); f != "" {
 				frames = append(frames, frame{f, l, top})
 			}
 		}
@@ -217,8 +217,9 @@ func (m *model) drawCell(c *canvas, k cell, x, y float64, s heatSize, text bool)
 	c.close()
 }
 
-// frameOf is the frame of a point's cell.
-func (m *model) frameOf(p int) string {
+// frameOf is the frame of a point's cell in the map of a metric. Ties are of the
+// objective.
+func (m *model) frameOf(p, metric int) string {
 	switch {
 	case p < 0:
 		return ""
@@ -228,7 +229,7 @@ func (m *model) frameOf(p int) string {
 		return "fc"
 	case p == m.v.Default:
 		return "fd"
-	case m.v.Points[p].Tied:
+	case metric == m.v.Objective && m.v.Points[p].Tied:
 		return "ft"
 	}
 	return ""

@@ -242,7 +242,7 @@ function heat(view) {
 			c.el('rect', '', {x: cx, y: cy, width: s.cw - 1, height: s.ch - 1, rx: 2});
 			if (numbers && text && width(text, 12) <= s.cw - 1) c.text('', 'middle', cx + (s.cw - 1) / 2, cy + s.ch / 2 + 4, 0, text);
 		});
-		const f = p < 0 ? '' : p === CHO && p === DEF ? 'fc fd' : p === CHO || p === ALT ? 'fc' : p === DEF ? 'fd' : D.tied[p] === '1' ? 'ft' : '';
+		const f = p < 0 ? '' : p === CHO && p === DEF ? 'fc fd' : p === CHO || p === ALT ? 'fc' : p === DEF ? 'fd' : k === D.objective && D.tied[p] === '1' ? 'ft' : '';
 		if (f) frames.push([f, cx, cy]);
 		if (p === view.p && !f.includes('fc')) frames.push(['fs', cx, cy]);
 	}

@@ -19,8 +19,9 @@ type explore struct {
 	Along    []pick
 	Held     []heldAxis
 	Figures  []figure
-	Key      bool // of the map
-	Wide     bool // the map takes the whole width
+	Key      bool   // of the map
+	Ties     string // what a dotted frame says
+	Wide     bool   // the map takes the whole width
 	Absent   string
 	Point    int
 	Name     string
@@ -97,6 +98,7 @@ func (m *model) exploreGrid(e *explore, v *view) {
 	me := &m.m[v.metric]
 	size := heatLayout(&m.axes[m.maps[0]], &m.axes[m.maps[1]])
 	e.Key, e.Wide = true, size.wide
+	e.Ties = "tied with the best " + m.m[m.v.Objective].Title
 	note := "values"
 	if me.Unit != "" {
 		note += " in " + me.Unit

@@ -53,7 +53,7 @@ function picture(svg) {
 	const put = (list, high) => { c.el('g', '', {transform: `translate(0 ${y += 8})`}).append(...list); y += high; };
 	say('st', of(box, 'b') || of(box.parentNode, 'h2'));
 	say('tk', of(box, '.fn') || of(box.parentNode, '.note'));
-	if (svg.id === 'heat') say('tk', `Thick frame: ${D.part}. Dotted: tied with the best. Dashed: default.`);
+	if (svg.id === 'heat') say('tk', `Thick frame: ${D.part}. Dotted: ${of(document, '.k-tie')}. Dashed: default.`);
 	if (svg.cdf) { const high = keys.legend(8, w, svg.cdf.list.map(([p, line]) => [line, p === REF ? D.names[p] : pointName(p)])); put(keys.svg.childNodes, high); }
 	put(svg.cloneNode(true).childNodes, svg.viewBox.baseVal.height);
 	say('tk', all('.meta span').map(e => e.textContent).join(' · '));

@@ -238,6 +238,8 @@ func TestFigures(t *testing.T) {
 		if k.stat != "" {
 			b.run(chromedp.SetValue(`#stat`, k.stat), chromedp.Evaluate(`document.getElementById('stat').dispatchEvent(new Event('change'))`, nil))
 		}
+		// Ties are of the objective: maps of other metrics mark none.
+		b.same(`!!document.querySelector('#heat .ft') === (metricOf() === D.objective && D.ids.some((_, p) => D.tied[p] === '1' && ![CHO, ALT, DEF].includes(p)))`, "true")
 		scale := k.scale
 		if b.text(`M[metricOf()].unit`) == "s" {
 			scale = 1e-3
