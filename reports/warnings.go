@@ -28,6 +28,8 @@ const (
 	NoReuse       = "no_reuse"
 	CachingOff    = "prefix_caching_off"
 	OverLength    = "over_max_model_len"
+	CutShort      = "answers_cut_to_the_pool"
+	FailedAny     = "failed_requests"
 	RejectedAny   = "rejected_requests"
 	UnfinishedAny = "unfinished_requests"
 	SkippedRows   = "skipped_rows"
@@ -60,11 +62,13 @@ func warnings(t *workloads.Trace, c *sim.Config, r *sim.Result, s *Summary, d *D
 		text func(*facts) string // "" = nothing to say
 	}{
 		{RejectedAny, (*facts).rejected},
+		{FailedAny, (*facts).failed},
 		{UnfinishedAny, (*facts).unfinished},
 		{SkippedRows, (*facts).skipped},
 		{Overload, (*facts).overload},
 		{BusyQueue, (*facts).busyQueue},
 		{OverLength, (*facts).overLength},
+		{CutShort, (*facts).cutShort},
 		{OutOfRange, (*facts).outOfRange},
 		{OneWorker, (*facts).oneWorker},
 		{CachingOff, (*facts).cachingOff},
@@ -123,6 +127,9 @@ func (f *facts) unfinished() string {
 	never := int64(f.trace.Len()) - f.sum.Requests
 	if n == 0 && never == 0 {
 		return ""
+	}
+	if !f.result.Stopped {
+		return fmt.Sprintf("%s never released: a session ends with a request that failed, as in Dynamo's replay.", format.Plural(never, "later turn")+verb(never, " was", " were"))
 	}
 	return fmt.Sprintf("The run stopped at %s: %s unfinished, %s never released; the latencies leave them out.",
 		format.Duration(f.result.EndMS), format.Plural(n, "request"), format.Count(never))
@@ -260,7 +267,7 @@ func (f *facts) overLength() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s longer than max_model_len with its output (prompt + output above %s tokens); a real engine would cut the answer short.",
+	return fmt.Sprintf("%s %s longer than max_model_len with its output (prompt + output above %s tokens); the answer is cut short there, as an engine does.",
 		format.Plural(n, "request"), verb(n, "is", "are"), format.Count(int64(f.config.Fleet[0].Engine.MaxModelLen)))
 }
 
@@ -387,34 +394,6 @@ func (f *facts) routerBlind() string {
 // silent reports whether no worker publishes KV events.
 func silent(fleet []sim.Group) bool {
 	return !slices.ContainsFunc(fleet, func(g sim.Group) bool { return !g.Silent })
-}
-
-// freeTransfer says that KV goes from pool to pool in no time.
-func (f *facts) freeTransfer() string {
-	if !f.config.Disaggregated() || slices.ContainsFunc(f.config.Prefill, func(g sim.Group) bool { return g.Transfer.GBPerSecond > 0 }) {
-		return ""
-	}
-	return "KV goes from prefill to decode workers in no time, as in Dynamo's replay where nothing is said of it; a real fleet's latencies are longer. Give kv-transfer-bandwidth."
-}
-
-// lateFaults says which faults the run did not reach.
-func (f *facts) lateFaults() string {
-	if f.result.Stopped {
-		return ""
-	}
-	var late []string
-	for i := range f.config.Faults {
-		if at := &f.config.Faults[i]; at.From > f.result.EndMS {
-			late = append(late, at.String())
-		}
-	}
-	if at := f.config.RestartAtMS; at != nil && *at > f.result.EndMS {
-		late = append(late, fmt.Sprintf("the restart at %.0f", *at))
-	}
-	if len(late) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("The run ended at %s (%.0f ms), before %s: without effect. Times are in ms from its start.", format.Duration(f.result.EndMS), f.result.EndMS, strings.Join(late, ", "))
 }
 
 // idleTaints says which taints of the trace nothing answers to.

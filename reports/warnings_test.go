@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"routesim/sim"
+	"routesim/sim/engine"
 	"routesim/sim/router"
 	"routesim/workloads"
 )
@@ -111,6 +112,19 @@ func TestWarnings(t *testing.T) {
 			q := &r.Requests[7]
 			q.Status, q.Admissions, q.OutputTokens, q.InputTokens, q.FirstAdmit = sim.Rejected, 0, 0, 2_000_000, nan
 		}, []string{RejectedAny}, "1 request rejected: the prompt can never fit (longest 2,000,000 tokens; a worker's KV pool holds 1,048,576 tokens)"},
+		{"failed between the pools", func(c *sim.Config, r *sim.Result) {
+			q := &r.Requests[7]
+			q.Status, q.OutputTokens, q.InputTokens = sim.Failed, 0, 2_000_000
+		}, []string{FailedAny}, "1 request failed between the pools, counted as rejected: the decode worker can never hold the prompt (longest 2,000,000 tokens; a decode worker's KV pool holds at most 1,048,576)"},
+		{"answers cut to the pool", func(c *sim.Config, r *sim.Result) {
+			c.Fleet[0].Engine.Backend = engine.TRTLLM
+			r.Requests[7].OutputTokens = 0
+		}, []string{CutShort}, "1 answer is cut short where prompt and answer fill a worker's KV pool"},
+		{"turns that never come", func(c *sim.Config, r *sim.Result) {
+			r.Released = 39
+			r.Requests[39] = never()
+			r.Routed = r.Routed[:39]
+		}, []string{UnfinishedAny}, "1 later turn was never released: a session ends with a request that failed"},
 		{"unfinished", func(c *sim.Config, r *sim.Result) {
 			q := &r.Requests[39]
 			q.Status, q.Terminal, q.LastToken, q.OutputTokens = sim.Unfinished, nan, nan, 0

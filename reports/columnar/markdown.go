@@ -17,7 +17,7 @@ Parquet and empty in CSV. Equal runs give equal bytes.
 `)
 	b.WriteString("## requests.parquet\n\nA row per request of the trace, in file order. `--format csv` prints the same\ntable. The names in the upper part are those of Dynamo's replay report.\n\n")
 	writeColumns(&b, Requests())
-	b.WriteString("\n## workers.parquet\n\nA row per worker, by number.\n\n")
+	b.WriteString("\n## workers.parquet\n\nA row per worker, by number; with pools the decode workers.\n\n")
 	writeColumns(&b, Workers())
 	_, err := io.WriteString(w, b.String())
 	return err

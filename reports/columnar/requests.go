@@ -57,7 +57,7 @@ func identity() []Column[Request] {
 		integers("turn_index", "", "Turn of the session, from 0.", func(r *Request) (int64, bool) {
 			return int64(r.trace.Turn(r.row)), r.trace.MultiTurn()
 		}),
-		labels("terminal_status", "", "How the request ended: completed, rejected, lost with a crashed worker, canceled by its client, or unfinished when the run stopped.",
+		labels("terminal_status", "", "How the request ended: completed, rejected, failed between the pools, lost with a crashed worker, canceled by its client, or unfinished when the run stopped.",
 			func(r *Request) string {
 				if reports.Lost(r.q) {
 					return "lost"
@@ -86,7 +86,7 @@ func course() []Column[Request] {
 		counts("input_length", "tokens", "Prompt length, previous turns included.", func(r *Request) int64 { return int64(r.q.InputTokens) }),
 		counts("requested_output_length", "tokens", "Output length that the trace asks for.", func(r *Request) int64 { return int64(r.trace.OutputTokens(r.row)) }),
 		counts("output_length", "tokens", "Tokens generated.", func(r *Request) int64 { return int64(r.q.OutputTokens) }),
-		integers("reused_input_tokens", "tokens", "Tokens served from the worker's cache, the most over all admissions.", func(r *Request) (int64, bool) {
+		integers("reused_input_tokens", "tokens", "Tokens served from the worker's cache, the most over all admissions; after a preemption generated ones too.", func(r *Request) (int64, bool) {
 			return int64(r.q.MaxReused), r.q.Admissions > 0
 		}),
 		integers("first_reused_input_tokens", "tokens", "Tokens served from the worker's cache at first admission.", func(r *Request) (int64, bool) {

@@ -310,6 +310,14 @@ func TestEngineFilesThatAreWrong(t *testing.T) {
 			t.Errorf("%s: error %v, expected %s", args, err, want)
 		}
 	}
+	if _, err := parsed(trtllmWorker(`--override-engine-args, "max_batch_size: 4\n---\nmax_batch_size: 5\n"`)); err == nil || !strings.Contains(err.Error(), "found a second document, expected one") {
+		t.Errorf("two documents: error %v", err)
+	}
+	for _, args := range []string{`--override-engine-args, '{"max_batch_size": null}'`, `--override-engine-args, '{"kv_cache_config": null}'`} {
+		if _, err := parsed(trtllmWorker(args)); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
 	d, err := parsed(trtllmWorker("--extra-engine-args, /of/the/image.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -83,8 +83,12 @@ func (w *worker) engineKeys(file string, text []byte, from fact, r *report) erro
 	if err != nil {
 		return err
 	}
-	if len(objects) == 0 {
+	switch len(objects) {
+	case 0:
 		return nil
+	case 1:
+	default:
+		return objects[1].Node.Problem(w.name+": "+from.flag, "a second document", "one, a mapping with settings of the engine")
 	}
 	root := objects[0].Node
 	if _, ok := root.Entries(); !ok {
@@ -98,6 +102,9 @@ func (w *worker) keysUnder(prefix string, n manifest.Node, r *report) error {
 	entries, _ := n.Entries()
 	for _, e := range entries {
 		key := prefix + e.Key
+		if !e.Value.Exists() {
+			continue // as if it were not there
+		}
 		rule, known := w.engine.keys[key]
 		_, mapping := e.Value.Entries()
 		switch {
