@@ -41,6 +41,9 @@ func (r *resolution) settleAdvertised() error {
 		r.Warn("%s has no effect: there is no prefill stage in aggregated serving", s.Name)
 		return nil
 	}
+	if r.OnCommandLine("router-prefill-policy") {
+		r.Warn("router-prefill-policy has no effect: %s replaces the settings of the prefill stage as a whole", s.Name)
+	}
 	own, err := r.readAdvertised(&whole)
 	if err != nil {
 		return err
@@ -92,7 +95,7 @@ func (r *resolution) readAdvertised(whole *Given) ([]Given, error) {
 // workers say, under live semantics. Which requests bypass the prefill stage is not
 // for its routers to decide.
 func (r *resolution) notAdvertised() (list []Given) {
-	mine := append(advertised(), "prefill-router-args", "router-restart-policy-config", "router-semantics", "router-decode-policy")
+	mine := append(advertised(), "prefill-router-args", "router-restart-policy-config", "router-semantics", "worker-selection-policy", "router-decode-policy")
 	for _, s := range r.table.list {
 		c, ok := r.best.get(s)
 		if ok && c.given.Origin.Layer < FromPreset && !slices.Contains(mine, s.Name) && !strings.Contains(s.Name, "conditional-disagg") {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +34,16 @@ func TestAdvertisedRouter(t *testing.T) {
 	}
 	if files := r.Run.PolicyFiles(); files[2] != file {
 		t.Errorf("policy files %q", files)
+	}
+	for _, override := range []string{"--router-prefill-policy=p", "--worker-selection-policy=p"} {
+		r = mustResolve(t, Input{}, "--prefill-workers=2", "--router-policy-config="+file, override, `--prefill-router-args={"router-mode": "kv"}`)
+		if r.Run.PrefillRouter.Live.PrefillPolicy != nil {
+			t.Errorf("%s holds for the prefill stage", override)
+		}
+		const idle = "router-prefill-policy has no effect: prefill-router-args replaces the settings of the prefill stage as a whole"
+		if decode := r.Run.Live.DecodePolicy != nil; decode == slices.Contains(r.Warnings, idle) {
+			t.Errorf("%s holds for the decode stage: %v, warnings %q", override, decode, r.Warnings)
+		}
 	}
 	wantWarning(t, mustResolve(t, Input{}, `--prefill-router-args={"router-mode": "random"}`), "prefill-router-args has no effect: there is no prefill stage")
 }

@@ -36,6 +36,11 @@ func (g WorkerGroup) String() string {
 	return text
 }
 
+// sets reports whether the group has a value of its own of a setting.
+func (g *WorkerGroup) sets(name string) bool {
+	return slices.ContainsFunc(g.Fields, func(f GroupField) bool { return f.Name == snake(name) })
+}
+
 // FleetKind is a number of workers or a list of groups of them.
 type FleetKind struct {
 	Optional bool // no workers at all are a value

@@ -206,26 +206,31 @@ func (r *resolution) checkPools() error {
 }
 
 // warnTransfers names the half of a rate of KV transfers that was given without
-// the other: a transfer takes time where both are known.
+// the other: a transfer takes time where both are known. Given for all workers, it
+// has an effect as soon as one group knows both.
 func (r *resolution) warnTransfers() {
 	run := &r.Run
 	if !run.Disaggregated() {
 		return
 	}
-	rate, size := 0, 0 // groups of prefill workers that have one without the other
+	rate, size, both := false, false, false // some group has one without the other; both
+	ownRate, ownSize := false, false        // as a setting of its own
 	for i := range run.PrefillWorkers {
-		own := run.under(run.prefillArgs).with(&run.PrefillWorkers[i])
+		g := &run.PrefillWorkers[i]
+		own := run.under(run.prefillArgs).with(g)
 		switch t := own.transfer(); {
-		case t.GBPerSecond > 0 && !(t.BytesPerToken > 0) && own.Profile == "":
-			rate++
-		case t.BytesPerToken > 0 && !(t.GBPerSecond > 0):
-			size++
+		case t.GBPerSecond > 0 && (t.BytesPerToken > 0 || own.Profile != ""):
+			both = true
+		case t.GBPerSecond > 0:
+			rate, ownRate = true, ownRate || g.sets("kv-transfer-bandwidth")
+		case t.BytesPerToken > 0:
+			size, ownSize = true, ownSize || g.sets("kv-transfer-bytes-per-token")
 		}
 	}
-	if rate > 0 {
+	if ownRate || rate && !both {
 		r.Warn("kv-transfer-bandwidth has no effect without kv-transfer-bytes-per-token, which only a profile knows by itself: nothing is sent, in no time")
 	}
-	if size > 0 {
+	if ownSize || size && !both {
 		r.Warn("kv-transfer-bytes-per-token has no effect without kv-transfer-bandwidth: KV is sent in no time")
 	}
 }

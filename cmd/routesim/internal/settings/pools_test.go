@@ -228,6 +228,10 @@ func TestHalfARateIsNamed(t *testing.T) {
 		{[]string{"--prefill-workers=2", "--kv-transfer-bandwidth=25", "--kv-transfer-bytes-per-token=1024"}, ""},
 		{[]string{"--prefill-workers=2@kv_transfer_bandwidth=25", "--kv-transfer-bytes-per-token=1024"}, ""},
 		{[]string{"--prefill-workers=2"}, ""},
+		{[]string{"--prefill-workers=1@kv_transfer_bandwidth=0.01,1", "--kv-transfer-bytes-per-token=20000"}, ""},
+		{[]string{"--prefill-workers=1@kv_transfer_bytes_per_token=20000,1", "--kv-transfer-bandwidth=25"}, ""},
+		{[]string{"--prefill-workers=1@kv_transfer_bytes_per_token=20000@kv_transfer_bandwidth=25,1@kv_transfer_bytes_per_token=7"}, size},
+		{[]string{"--prefill-workers=1@kv_transfer_bytes_per_token=20000@kv_transfer_bandwidth=25,1@kv_transfer_bandwidth=7"}, rate},
 	} {
 		r := mustResolve(t, Input{}, append([]string{"--timing=dynamo-polynomial"}, c.args...)...)
 		text := strings.Join(r.Warnings, "\n")

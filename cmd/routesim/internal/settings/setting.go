@@ -96,7 +96,7 @@ type Table struct {
 // NewTable returns the table.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Setting{}, byEnv: map[string]*Setting{}, byDict: map[string]*Setting{}}
-	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), diskRows(), disaggRows(), conditionalRows(), transferRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), otherRows(), dictRows()} {
+	for _, rows := range [][]Setting{traceRows(), loadRows(), syntheticRows(), workerRows(), poolRows(), engineRows(), rankRows(), sglangRows(), draftRows(), tierRows(), diskRows(), disaggRows(), conditionalRows(), transferRows(), domainRows(), modeRows(), costRows(), trackRows(), queueRows(), semanticsRows(), liveRows(), nodeRows(), otherRows(), dictRows()} {
 		for i := range rows {
 			t.add(&rows[i])
 		}

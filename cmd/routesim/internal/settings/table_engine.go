@@ -70,7 +70,8 @@ func validRates(text string) error {
 	return err
 }
 
-// transferRows are the settings of KV transfers between pools.
+// transferRows are the settings of KV transfers between pools, which a group of
+// workers may have of its own.
 func transferRows() []Setting {
 	return []Setting{
 		{
@@ -87,7 +88,15 @@ func transferRows() []Setting {
 			Kind: Choice{Words: []string{"full_prompt", "destination_missing"}},
 			Help: "What is sent: the whole prompt, or only the blocks that the decode worker lacks.",
 			Ref:  func(r *Run) any { return &r.TransferMissing },
-		}, {
+		},
+	}
+}
+
+// domainRows say which decode workers may take over KV, the same for all prefill
+// workers.
+func domainRows() []Setting {
+	return []Setting{
+		{
 			Name: "kv-transfer-domain", Group: Pools, EnvOnly: true, LiveOnly: true, Env: []string{"DYN_KV_TRANSFER_DOMAIN"}, Default: None,
 			Kind: Word{What: "the name of a topology domain, without spaces, =, +, comma and @", Hint: "NAME", Optional: true, Check: validDomain},
 			Help: "Topology domain of which prefill and decode worker of a request should have the same value, such as zone. Workers tell theirs by a taint dynamo.topology/NAME=VALUE (--taints). For vllm and trtllm in router mode kv.",
