@@ -290,6 +290,24 @@ func (r *Run) checkRanks() error {
 	return nil
 }
 
+// perGroup returns the run's settings as they apply to each group of workers, in
+// the order of allGroups.
+func (r *Run) perGroup() []*Run {
+	if r.Disaggregated() {
+		return append(r.each(r.PrefillWorkers, r.prefillArgs), r.each(r.DecodeWorkers, r.decodeArgs)...)
+	}
+	return r.each(r.Workers, nil)
+}
+
+// each returns the same for the groups of one pool under its engine dictionary.
+func (r *Run) each(groups []WorkerGroup, args []Given) []*Run {
+	pool, list := r.under(args), make([]*Run, len(groups))
+	for i := range groups {
+		list[i] = pool.with(&groups[i])
+	}
+	return list
+}
+
 // allGroups returns the groups of workers of every pool.
 func (r *Run) allGroups() []WorkerGroup {
 	if r.Disaggregated() {

@@ -296,8 +296,40 @@ func TestInactiveSettingsAreNamed(t *testing.T) {
 		{[]string{"--replay-concurrency=4", "--arrival-speedup-ratio=2"}, "arrival-speedup-ratio has no effect with replay-concurrency"},
 		{[]string{"--replay-concurrency=4", "--arrival-spread"}, "arrival-spread has no effect with replay-concurrency"},
 		{[]string{"--no-router-track-prefill-tokens", "--router-queue-threshold=1"}, "router-queue-threshold has no effect without router-track-prefill-tokens"},
+		{[]string{"--router-queue-policy=wspt"}, "router-queue-policy has no effect: nothing ever waits without router-queue-threshold or queue classes"},
+		{[]string{"--session-final=trace"}, "session-final has no effect: only a request_classifier of the policy file listens to it"},
+		{[]string{"--schedule-policy=lpm"}, "schedule-policy has no effect without engine-type sglang"},
+		{[]string{"--max-prefill-tokens=7", "--engine-type=trtllm", "--timing=fixed:1,2"}, "max-prefill-tokens has no effect without engine-type sglang"},
+		{[]string{"--chunked-prefill-size=7"}, "chunked-prefill-size has no effect without engine-type sglang"},
+		{[]string{"--workers=1,1@clip_max_new_tokens=7"}, "clip-max-new-tokens has no effect without engine-type sglang"},
+		{[]string{"--schedule-conservativeness=3"}, "schedule-conservativeness has no effect without engine-type sglang"},
+		{[]string{"--aic-nextn-accept-rates=0.5"}, "aic-nextn-accept-rates has no effect without aic-nextn: no worker drafts"},
+		{[]string{"--workers=2@aic_mtp_seed=7"}, "aic-mtp-seed has no effect without aic-nextn: no worker drafts"},
 	} {
 		wantWarning(t, mustResolve(t, Input{}, c.args...), c.want)
+	}
+}
+
+// TestActiveSettingsAreNotNamed: what some worker or router has a use for is no
+// matter of a warning, nor is what an engine dictionary merely repeats.
+func TestActiveSettingsAreNotNamed(t *testing.T) {
+	const timing = "--timing=fixed:1,2"
+	classifier := writeFile(t, "p.yaml", "request_classifier:\n  type: thunderagent\n")
+	for _, c := range []struct {
+		dict string
+		args []string
+	}{
+		{"", []string{"--router-queue-policy=wspt", "--router-queue-threshold=1"}},
+		{"", []string{"--session-final=trace", "--router-policy-config=" + classifier}},
+		{"", []string{"--engine-type=sglang", "--schedule-policy=lpm", "--workers=1,1@chunked_prefill_size=8"}},
+		{"", []string{"--workers=1,1@aic_nextn=2", "--aic-mtp-seed=7"}},
+		{"", []string{`--decode-engine-args={"engine": {"aic_nextn": 2}}`, "--aic-nextn-accept-rates=0.5"}},
+		{"", []string{`--decode-engine-args={"engine": {"native_host_offload": {"num_host_blocks": 9}}}`, "--host-offload-latency-ms=3"}},
+		{`{"engine": {"sglang": {"max_prefill_tokens": 7}, "aic_mtp_seed": 7}}`, nil},
+	} {
+		if r := mustResolve(t, Input{EngineArgs: c.dict}, append(c.args, timing)...); strings.Contains(strings.Join(r.Warnings, "\n"), "has no effect") {
+			t.Errorf("%s %v: warnings %q, expected none of settings without effect", c.dict, c.args, r.Warnings)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package settings
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestTopologyDomain: prefill workers hand on their own value of the domain, which
 // decode workers must have, or had better.
@@ -48,5 +51,30 @@ func TestTopologyDomain(t *testing.T) {
 		"kv-transfer-preferred-weight has no effect: it needs kv-transfer-enforcement p": {domain, zones, "--kv-transfer-preferred-weight=0.5"},
 	} {
 		wantWarning(t, mustResolve(t, Input{}, append(args, timing)...), want)
+	}
+}
+
+// TestStrandedPrefillWorkers: groups of prefill workers whose KV no decode worker may
+// take are named where the value is required.
+func TestStrandedPrefillWorkers(t *testing.T) {
+	const zones = "--prefill-workers=2@taints=fast+dynamo.topology/zone=a,1@taints=dynamo.topology/zone=b"
+	for _, c := range []struct {
+		args []string
+		a, b bool // each group is stranded
+	}{
+		{nil, true, true},
+		{[]string{"--decode-workers=1,1@taints=fast+dynamo.topology/zone=a"}, false, true},
+		{[]string{"--decode-workers=1@taints=dynamo.topology/zone=b,1@taints=dynamo.topology/zone=a"}, false, false},
+		{[]string{"--decode-workers=1@taints=dynamo.topology/rack=b"}, true, true},
+		{[]string{"--kv-transfer-enforcement=preferred", "--kv-transfer-preferred-weight=0.5"}, false, false},
+		{[]string{"--router-mode=random"}, false, false},
+	} {
+		r := mustResolve(t, Input{}, append(c.args, zones, "--kv-transfer-domain=zone", "--timing=dynamo-polynomial")...)
+		text := strings.Join(r.Warnings, "\n")
+		a := strings.Contains(text, "no decode worker has the taint dynamo.topology/zone=a, which kv-transfer-domain requires for KV of group 1 of")
+		b := strings.Contains(text, "no decode worker has the taint dynamo.topology/zone=b, which kv-transfer-domain requires for KV of group 2 of")
+		if a != c.a || b != c.b {
+			t.Errorf("%v: warnings %q, expected of the groups %v and %v", c.args, text, c.a, c.b)
+		}
 	}
 }

@@ -50,6 +50,7 @@ func derivedPage() string {
 			}
 		}
 	}
+	fmt.Fprintf(&b, "\n### Settings of a group\n\n%s\n", codes(groupFields()))
 	b.WriteString("\n### Refused\n\n| name | accepted | variable | why |\n|---|---|---|---|\n")
 	for _, s := range table.All() {
 		if s.Support == Refused {

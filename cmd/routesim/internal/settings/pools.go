@@ -118,22 +118,47 @@ func (r *Run) near(g *Modelled) error {
 	if r.TransferDomain == "" {
 		return nil
 	}
-	own := topologyTaint + r.TransferDomain + "="
-	i := slices.IndexFunc(g.Taints, func(name string) bool { return strings.HasPrefix(name, own) })
+	taint := r.topology(g.Taints)
 	switch {
-	case i < 0:
-		return fmt.Errorf("kv-transfer-domain: found %s, expected workers with a taint %sVALUE (taints)", r.TransferDomain, own)
+	case taint == "":
+		return fmt.Errorf("kv-transfer-domain: found %s, expected workers with a taint %s%s=VALUE (taints)", r.TransferDomain, topologyTaint, r.TransferDomain)
 	case r.TransferPreferred && r.TransferWeight == nil:
 		return fmt.Errorf("kv-transfer-enforcement: found preferred without kv-transfer-preferred-weight, expected both")
 	}
-	g.Transfer.Taint = g.Taints[i]
+	g.Transfer.Taint = taint
 	if r.TransferPreferred {
 		g.Transfer.Weight = r.TransferWeight
 	}
 	return nil
 }
 
-// warnNear names what keeps a topology domain from having an effect.
+// topology returns the taint by which a worker tells its value of the topology
+// domain, "" where it has none.
+func (r *Run) topology(taints []string) string {
+	for _, name := range taints {
+		if strings.HasPrefix(name, topologyTaint+r.TransferDomain+"=") {
+			return name
+		}
+	}
+	return ""
+}
+
+// warnStranded names groups of prefill workers whose value of the topology domain
+// no decode worker has, though it must.
+func (r *resolution) warnStranded() {
+	run := &r.Run
+	decode := run.each(run.DecodeWorkers, run.decodeArgs)
+	for i, own := range run.each(run.PrefillWorkers, run.prefillArgs) {
+		taint := run.topology(taintList(own.Taints))
+		takes := func(d *Run) bool { return slices.Contains(taintList(d.Taints), taint) }
+		if taint != "" && !slices.ContainsFunc(decode, takes) {
+			r.Warn("no decode worker has the taint %s, which kv-transfer-domain requires for KV of group %d of prefill-workers: requests whose prompts are computed there are turned away", taint, i+1)
+		}
+	}
+}
+
+// warnNear names what keeps a topology domain from having an effect, or requests
+// from being served.
 func (r *resolution) warnNear() {
 	run := &r.Run
 	why := ""
@@ -152,10 +177,14 @@ func (r *resolution) warnNear() {
 	case run.Engine.Backend == engine.SGLang:
 		why = "with sglang the decode worker is chosen before the prefill worker"
 	}
-	if why != "" {
+	switch {
+	case why != "":
 		r.Warn("kv-transfer-domain has no effect: %s", why)
-	} else if !run.TransferPreferred && r.OnCommandLine("kv-transfer-preferred-weight") {
-		r.Warn("kv-transfer-preferred-weight has no effect: it needs kv-transfer-enforcement preferred")
+	case !run.TransferPreferred:
+		if r.OnCommandLine("kv-transfer-preferred-weight") {
+			r.Warn("kv-transfer-preferred-weight has no effect: it needs kv-transfer-enforcement preferred")
+		}
+		r.warnStranded()
 	}
 }
 

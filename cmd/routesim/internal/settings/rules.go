@@ -92,6 +92,7 @@ func (r *resolution) warnInactive() {
 	r.warnTransfers()
 	r.warnNear()
 	r.warnTiers()
+	r.warnEngine()
 }
 
 func (r *resolution) originOf(name string) Origin {

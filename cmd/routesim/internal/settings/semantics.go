@@ -240,12 +240,13 @@ func (r *Run) silent(groups []WorkerGroup) (silent, all int) {
 	return silent, all
 }
 
-// warnUnused names settings of live routers that were given and wait for
-// another one to have an effect.
+// warnUnused names settings of the router that were given and wait for another
+// one to have an effect.
 func (r *resolution) warnUnused() {
 	run := &r.Run
 	l := &run.Live
 	kv := run.Router.Mode == router.KV
+	noQueue := kv && run.Router.QueueThreshold == nil && run.Router.Classes == nil
 	for _, u := range []struct {
 		name string
 		idle bool
@@ -262,7 +263,9 @@ func (r *resolution) warnUnused() {
 		{"router-restart-policy-config", run.RestartAtMS == nil, "it needs router-restart-at"},
 		{"router-reset-states", run.RestartAtMS == nil, "it needs router-restart-at (Dynamo 1.6.1 itself has no such flag any more)"},
 		{"encoder-cuda-to-cpu-ratio", run.Router.Mode != router.DeviceAwareWeighted, "it needs router-mode device-aware-weighted"},
-		{"overlap-refresh-after-secs", kv && run.Router.QueueThreshold == nil && run.Router.Classes == nil, "nothing ever waits without router-queue-threshold or queue classes"},
+		{"router-queue-policy", noQueue && run.RestartPolicyConfig == "", "nothing ever waits without router-queue-threshold or queue classes"},
+		{"session-final", l.Classifier == nil && run.RestartPolicyConfig == "", "only a request_classifier of the policy file listens to it"},
+		{"overlap-refresh-after-secs", noQueue, "nothing ever waits without router-queue-threshold or queue classes"},
 		{"router-prefill-policy", run.PrefillPolicy != "" && !run.Disaggregated(), "there is no prefill stage in aggregated serving"},
 		{"router-decode-policy", run.DecodePolicy != "" && !run.Disaggregated(), "there is no decode stage in aggregated serving"},
 	} {

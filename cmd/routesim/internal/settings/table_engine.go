@@ -2,6 +2,7 @@ package settings
 
 import (
 	"math"
+	"slices"
 
 	"routesim/sim/engine"
 )
@@ -63,6 +64,32 @@ func draftRows() []Setting {
 			Ref:  func(r *Run) any { return &r.Engine.Draft.Seed },
 		},
 	}
+}
+
+// warnEngine names settings of workers that were given for them, or by a group of
+// them, and that the engine of none has a use for.
+func (r *resolution) warnEngine() {
+	if r.Run.Engine.Backend != engine.SGLang {
+		for _, s := range sglangRows() {
+			if r.typed(s.Name) {
+				r.Warn("%s has no effect without engine-type sglang: no other scheduler has it", s.Name)
+			}
+		}
+	}
+	drafts := func(own *Run) bool { return own.Engine.Draft.Tokens > 0 }
+	if rows := draftRows(); !slices.ContainsFunc(r.Run.perGroup(), drafts) {
+		for _, s := range rows[1:] {
+			if r.typed(s.Name) {
+				r.Warn("%s has no effect without %s: no worker drafts", s.Name, rows[0].Name)
+			}
+		}
+	}
+}
+
+// typed reports whether a setting of workers was given on the command line or by
+// a group of them.
+func (r *resolution) typed(name string) bool {
+	return r.OnCommandLine(name) || slices.ContainsFunc(r.Run.allGroups(), func(g WorkerGroup) bool { return g.sets(name) })
 }
 
 func validRates(text string) error {

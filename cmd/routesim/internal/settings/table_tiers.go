@@ -106,8 +106,8 @@ func (g *Modelled) tiers(own *Run) {
 // warnTiers names settings of tiers that were given without one.
 func (r *resolution) warnTiers() {
 	host, disk := false, false
-	for _, g := range r.Run.allGroups() {
-		e := &r.Run.with(&g).Engine
+	for _, own := range r.Run.perGroup() {
+		e := &own.Engine
 		host, disk = host || e.Host.Blocks > 0, disk || e.Disk.Blocks > 0
 	}
 	if !host {
