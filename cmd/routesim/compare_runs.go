@@ -114,13 +114,14 @@ func sideOfRun(dir string) (*gate.Saved, error) {
 // requestsOfRun reads the table of requests of a run.
 func requestsOfRun(name string) (*gate.Requests, error) {
 	columns, err := readNumbers(name, "routing_order", "decode_worker_idx", "ttft_ms", "itl_ms", "e2e_latency_ms",
-		"overlap_blocks", "prefill_term", "credit", "decode_term", "request_term", "cost")
+		"overlap_blocks", "prefill_term", "credit", "decode_term", "request_term", "cost", "prefill_worker_idx")
 	if err != nil {
 		return nil, err
 	}
 	return &gate.Requests{
 		Order: columns[0], Worker: columns[1], TTFT: columns[2], TPOT: columns[3], E2E: columns[4], Overlap: columns[5],
 		Prefill: columns[6], Credit: columns[7], Decode: columns[8], Request: columns[9], Cost: columns[10],
+		PrefillWorker: columns[11],
 	}, nil
 }
 

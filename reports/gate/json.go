@@ -77,6 +77,7 @@ type (
 	jsonDecision struct {
 		Request int32      `json:"request"`
 		Worker  int32      `json:"worker"`
+		Prefill *int32     `json:"prefill_worker,omitempty"`
 		Overlap float64    `json:"overlap_blocks"`
 		Costs   []jsonCost `json:"costs"`
 	}
@@ -92,6 +93,8 @@ type (
 		Seed        uint64             `json:"seed"`
 		Routed      int                `json:"routed"`
 		Count       int                `json:"count"`
+		Prefill     *int               `json:"count_for_prefill,omitempty"`
+		Decode      *int               `json:"count_for_decode,omitempty"`
 		MovedBefore reports.Number     `json:"mean_ttft_ms_of_moved_before"`
 		MovedAfter  reports.Number     `json:"mean_ttft_ms_of_moved_after"`
 		OtherBefore reports.Number     `json:"mean_ttft_ms_of_others_before"`
@@ -104,6 +107,9 @@ type (
 		WorkerAfter  int32          `json:"worker_after"`
 		TTFTBefore   reports.Number `json:"ttft_ms_before"`
 		TTFTAfter    reports.Number `json:"ttft_ms_after"`
+
+		PrefillBefore *int32 `json:"prefill_worker_before,omitempty"`
+		PrefillAfter  *int32 `json:"prefill_worker_after,omitempty"`
 	}
 )
 
@@ -158,8 +164,8 @@ func (s *Result) json() jsonScenario {
 	if d := s.Divergence; d != nil {
 		out.Divergence = &jsonDivergence{
 			Seed: d.Seed, Decision: d.Decision, FirstCost: d.FirstCost, Why: d.Why,
-			Before: decisionJSON(d.RowBefore, d.WorkerBefore, d.OverlapBefore, d.CostsBefore),
-			After:  decisionJSON(d.RowAfter, d.WorkerAfter, d.OverlapAfter, d.CostsAfter),
+			Before: decisionJSON(d.RowBefore, d.WorkerBefore, d.PrefillBefore, d.OverlapBefore, d.CostsBefore),
+			After:  decisionJSON(d.RowAfter, d.WorkerAfter, d.PrefillAfter, d.OverlapAfter, d.CostsAfter),
 		}
 	}
 	if m := s.Moved; m != nil {
@@ -168,19 +174,27 @@ func (s *Result) json() jsonScenario {
 	return out
 }
 
-func decisionJSON(row, worker int32, overlap float64, costs []router.Terms) *jsonDecision {
+func decisionJSON(row, worker, prefill int32, overlap float64, costs []router.Terms) *jsonDecision {
 	if row < 0 {
 		return nil
 	}
 	if math.IsNaN(overlap) {
 		overlap = 0
 	}
-	d := &jsonDecision{Request: row, Worker: worker, Overlap: overlap, Costs: []jsonCost{}}
+	d := &jsonDecision{Request: row, Worker: worker, Prefill: known(prefill), Overlap: overlap, Costs: []jsonCost{}}
 	for w := range costs {
 		t := &costs[w]
 		d.Costs = append(d.Costs, jsonCost{w, reports.Number(t.Prefill), reports.Number(t.Credit), reports.Number(t.Decode), reports.Number(t.Request), reports.Number(t.Cost)})
 	}
 	return d
+}
+
+// known is a worker that a key is written for, nil for none.
+func known(worker int32) *int32 {
+	if worker < 0 {
+		return nil
+	}
+	return &worker
 }
 
 func (m *Moved) json() *jsonMoved {
@@ -189,9 +203,15 @@ func (m *Moved) json() *jsonMoved {
 		MovedBefore: reports.Number(m.MovedBefore), MovedAfter: reports.Number(m.MovedAfter),
 		OtherBefore: reports.Number(m.OtherBefore), OtherAfter: reports.Number(m.OtherAfter),
 	}
+	if m.Pools {
+		out.Prefill, out.Decode = &m.Prefill, &m.Decode
+	}
 	for i := range m.Requests[:min(len(m.Requests), mostMovedJSON)] {
 		q := &m.Requests[i]
-		out.Requests = append(out.Requests, jsonMovedRequest{q.Row, q.WorkerBefore, q.WorkerAfter, reports.Number(q.TTFTBefore), reports.Number(q.TTFTAfter)})
+		out.Requests = append(out.Requests, jsonMovedRequest{
+			q.Row, q.WorkerBefore, q.WorkerAfter, reports.Number(q.TTFTBefore), reports.Number(q.TTFTAfter),
+			known(q.PrefillBefore), known(q.PrefillAfter),
+		})
 	}
 	return out
 }

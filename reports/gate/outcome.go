@@ -33,13 +33,16 @@ type Outcome struct {
 	Problem string
 }
 
+// pooled reports whether prefill has a pool of its own.
+func (o *Outcome) pooled() bool {
+	return slices.ContainsFunc(o.Settings, func(v Value) bool { return v.Name == "prefill-workers" && v.Text != "none" })
+}
+
 // letter begins the names of its workers, of those that decode where prefill
 // has a pool of its own.
 func (o *Outcome) letter() string {
-	for _, v := range o.Settings {
-		if v.Name == "prefill-workers" && v.Text != "none" {
-			return reports.Letter(sim.DecodePool)
-		}
+	if o.pooled() {
+		return reports.Letter(sim.DecodePool)
 	}
 	return reports.Letter(sim.Aggregated)
 }
@@ -192,7 +195,8 @@ const decisionsDefinition = "SHA-256 over request, worker, rank and overlap of e
 type Record struct {
 	// By decision, in routing order.
 	Rows     []int32
-	Workers  []int32
+	Workers  []int32   // that decode where prefill has a pool of its own; -1 for none
+	Prefill  []int32   // that compute the prompt in such a pool, -1 for none; nil without a pool and where they were not kept
 	Overlaps []float64 // blocks the router believed in, 0 in round-robin mode
 	// Fleet is the number of workers of a cost table, 0 where there are none.
 	Fleet int
@@ -258,6 +262,9 @@ func (c *Collector) record(cfg *sim.Config, r *sim.Result) *Record {
 		}
 		rec.Workers = append(rec.Workers, q.Worker)
 		rec.Overlaps = append(rec.Overlaps, overlap)
+		if r.Handoffs != nil {
+			rec.Prefill = append(rec.Prefill, r.Handoffs[row].PrefillWorker)
+		}
 	}
 	if !c.Details {
 		return rec

@@ -85,10 +85,16 @@ func TestDivergeAgainstModel(t *testing.T) {
 			return r
 		}
 		a, b := draw("a"), draw("b")
+		if rapid.Bool().Draw(t, "pools") {
+			for _, r := range []*Record{a, b} {
+				r.Prefill = rapid.SliceOfN(rapid.Int32Range(-1, 0), len(r.Rows), len(r.Rows)).Draw(t, "prefill")
+			}
+		}
 		want := 0
 		for n := 1; n <= max(len(a.Rows), len(b.Rows)) && want == 0; n++ {
 			if n > len(a.Rows) || n > len(b.Rows) || !slices.Equal(a.Rows[:n], b.Rows[:n]) ||
-				!slices.Equal(a.Workers[:n], b.Workers[:n]) || !slices.Equal(a.Overlaps[:n], b.Overlaps[:n]) {
+				!slices.Equal(a.Workers[:n], b.Workers[:n]) || !slices.Equal(a.Overlaps[:n], b.Overlaps[:n]) ||
+				a.Prefill != nil && !slices.Equal(a.Prefill[:n], b.Prefill[:n]) {
 				want = n
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -19,6 +20,12 @@ import (
 // are varints; a float is a varint in steps of 1/4096 where it is one exactly,
 // else its bits.
 const recordsMagic = "routesim gate decisions 1\n"
+
+// pooledMagic begins a file with prefill workers. Each of its records ends with
+// 1 and the prefill worker of every decision, or with 0 where none were kept.
+// Only suites with pools have such files, so that those of others stay as they
+// are.
+const pooledMagic = "routesim gate decisions 2\n"
 
 // mostRecords bounds the size of an unpacked file of decisions, in bytes.
 const mostRecords = 1 << 30
@@ -45,7 +52,11 @@ func digestOf(text []byte) string {
 }
 
 func packRecords(outcomes []Outcome) []byte {
+	pooled := anyPrefill(outcomes)
 	b := []byte(recordsMagic)
+	if pooled {
+		b = []byte(pooledMagic)
+	}
 	for i := range outcomes {
 		for j := range outcomes[i].Runs {
 			r := &outcomes[i].Runs[j]
@@ -56,7 +67,28 @@ func packRecords(outcomes []Outcome) []byte {
 			b = append(b, outcomes[i].Name...)
 			b = binary.AppendUvarint(b, r.Seed)
 			b = r.Record.pack(b)
+			if pooled {
+				b = r.Record.packPrefill(b)
+			}
 		}
+	}
+	return b
+}
+
+// anyPrefill reports whether prefill workers were kept of a run.
+func anyPrefill(outcomes []Outcome) bool {
+	return slices.ContainsFunc(outcomes, func(o Outcome) bool {
+		return slices.ContainsFunc(o.Runs, func(r Run) bool { return r.Record != nil && r.Record.Prefill != nil })
+	})
+}
+
+func (r *Record) packPrefill(b []byte) []byte {
+	if r.Prefill == nil {
+		return binary.AppendUvarint(b, 0)
+	}
+	b = binary.AppendUvarint(b, 1)
+	for _, w := range r.Prefill {
+		b = binary.AppendVarint(b, int64(w))
 	}
 	return b
 }
@@ -150,7 +182,11 @@ func (b *Baseline) ReadDecisions(packed []byte) error {
 // unpackRecords calls f for every record of an unpacked file.
 func unpackRecords(text []byte, f func(name string, seed uint64, r *Record)) error {
 	rest, ok := bytes.CutPrefix(text, []byte(recordsMagic))
+	pooled := false
 	if !ok {
+		rest, pooled = bytes.CutPrefix(text, []byte(pooledMagic))
+	}
+	if !ok && !pooled {
 		return fmt.Errorf("found no %q at its beginning, expected a file that routesim gate --update wrote", recordsMagic[:len(recordsMagic)-1])
 	}
 	u := &unpacker{rest: rest}
@@ -158,6 +194,9 @@ func unpackRecords(text []byte, f func(name string, seed uint64, r *Record)) err
 		name := string(u.take(u.length(1)))
 		seed := u.uvarint()
 		r := u.record()
+		if pooled {
+			u.prefill(r)
+		}
 		if !u.bad {
 			f(name, seed, r)
 		}
@@ -261,4 +300,16 @@ func (u *unpacker) record() *Record {
 		}
 	}
 	return r
+}
+
+// prefill reads the prefill workers of a record, which follow it in a file with
+// pools.
+func (u *unpacker) prefill(r *Record) {
+	if u.uvarint() == 0 {
+		return
+	}
+	r.Prefill = make([]int32, len(r.Rows))
+	for i := range r.Prefill {
+		r.Prefill[i] = int32(u.varint())
+	}
 }

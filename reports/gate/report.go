@@ -99,6 +99,7 @@ type Divergence struct {
 	// a side has no such decision.
 	RowBefore, RowAfter         int32
 	WorkerBefore, WorkerAfter   int32
+	PrefillBefore, PrefillAfter int32   // -1 for none, and where a side does not know its own
 	OverlapBefore, OverlapAfter float64 // KV blocks
 	CostsBefore, CostsAfter     []router.Terms
 	// ChosenBefore and ChosenAfter are the costs of the chosen workers where
@@ -118,6 +119,11 @@ type Moved struct {
 	Seed     uint64
 	Total    int // requests routed on both sides
 	Requests []MovedRequest
+	// Pools says that both sides know their prefill workers. Prefill and Decode
+	// then count the requests whose worker of that stage is another: a request
+	// may be in both.
+	Pools           bool
+	Prefill, Decode int
 	// Means of TTFT in ms, over the requests that moved and over the others, NaN
 	// where they are not known.
 	MovedBefore, MovedAfter, OtherBefore, OtherAfter float64
@@ -125,9 +131,13 @@ type Moved struct {
 	letter string // that workers' names begin with
 }
 
-// MovedRequest is a request that went to another worker.
+// MovedRequest is a request that went to another worker, be it for prefill or
+// for decode.
 type MovedRequest struct {
 	Row                       int32 // of the trace, from 0
 	WorkerBefore, WorkerAfter int32
-	TTFTBefore, TTFTAfter     float64 // ms, NaN where they are not known
+	// PrefillBefore and PrefillAfter are workers of the prefill pool, -1 for none
+	// and where a side does not know its own.
+	PrefillBefore, PrefillAfter int32
+	TTFTBefore, TTFTAfter       float64 // ms, NaN where they are not known
 }

@@ -126,8 +126,9 @@ func alike(list []Result) string {
 // Requests are the columns of a saved table of requests, by row. Absent values
 // are NaN.
 type Requests struct {
-	Order, Worker, TTFT, TPOT, E2E, Overlap []float64
-	Prefill, Credit, Decode, Request, Cost  []float64 // of the chosen worker, in KV blocks
+	Order, Worker, PrefillWorker, TTFT, TPOT, E2E, Overlap []float64
+
+	Prefill, Credit, Decode, Request, Cost []float64 // of the chosen worker, in KV blocks
 }
 
 // OutcomeOf makes an outcome of a saved run.
@@ -154,7 +155,7 @@ func OutcomeOf(s *reports.Summary, q *Requests) (Outcome, error) {
 	o.Load += ", " + strings.Join(load, ", ")
 	o.SLA = strings.Join(sla, ", ")
 	run := RunOf(s)
-	run.Record = q.record()
+	run.Record = q.record(o.pooled())
 	o.Runs = []Run{run}
 	return o, nil
 }
@@ -178,8 +179,9 @@ func settingsOf(config map[string]any) (out []Value) {
 	return out
 }
 
-// record orders the decisions of a saved table.
-func (q *Requests) record() *Record {
+// record orders the decisions of a saved table. pooled says that prefill has a
+// pool of its own.
+func (q *Requests) record(pooled bool) *Record {
 	var rows []int32
 	for i, at := range q.Order {
 		if !math.IsNaN(at) {
@@ -201,12 +203,23 @@ func (q *Requests) record() *Record {
 		if math.IsNaN(overlap) {
 			overlap = 0
 		}
-		r.Workers = append(r.Workers, int32(q.Worker[row]))
+		r.Workers = append(r.Workers, workerOf(q.Worker[row]))
+		if pooled {
+			r.Prefill = append(r.Prefill, workerOf(q.PrefillWorker[row]))
+		}
 		r.Overlaps = append(r.Overlaps, overlap)
 		r.Chosen = append(r.Chosen, router.Terms{Prefill: q.Prefill[row], Credit: q.Credit[row], Decode: q.Decode[row], Request: q.Request[row], Cost: q.Cost[row]})
 	}
 	r.TTFT, r.TPOT, r.E2E = singles(q.TTFT), singles(q.TPOT), singles(q.E2E)
 	return r
+}
+
+// workerOf returns the number of a worker, -1 where it is absent.
+func workerOf(v float64) int32 {
+	if math.IsNaN(v) {
+		return -1
+	}
+	return int32(v)
 }
 
 func singles(values []float64) []float32 {

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"routesim/reports"
 	"routesim/reports/format"
+	"routesim/sim"
 )
 
 // exact writes a number with all its digits, as costs have few.
@@ -110,8 +112,8 @@ func (d *Divergence) text() string {
 		row = d.RowBefore
 	}
 	text := fmt.Sprintf("First different decision: request %d (decision %d, seed %d)", row, d.Decision, d.Seed)
-	if d.WorkerBefore >= 0 && d.WorkerAfter >= 0 && d.RowBefore == d.RowAfter {
-		text += fmt.Sprintf(", %[1]s%[2]d before, %[1]s%[3]d now", d.letter, d.WorkerBefore, d.WorkerAfter)
+	if d.RowBefore == d.RowAfter {
+		text += ", " + d.workers()
 	}
 	text += ". " + d.Why
 	if d.FirstCost > 0 {
@@ -120,9 +122,39 @@ func (d *Divergence) text() string {
 	return text
 }
 
+// prefillLetter begins the names of prefill workers.
+var prefillLetter = reports.Letter(sim.PrefillPool)
+
+// workerName names a worker, or says that there is none.
+func workerName(letter string, worker int32) string {
+	if worker < 0 {
+		return "none"
+	}
+	return letter + strconv.Itoa(int(worker))
+}
+
+// workers names the worker of each stage that differs, that of the first stage
+// where none does.
+func (d *Divergence) workers() string {
+	stage := func(letter string, before, now int32) string {
+		return fmt.Sprintf("%s before, %s now", workerName(letter, before), workerName(letter, now))
+	}
+	prefill, decode := stage(prefillLetter, d.PrefillBefore, d.PrefillAfter), stage(d.letter, d.WorkerBefore, d.WorkerAfter)
+	switch moved := d.PrefillBefore != d.PrefillAfter; {
+	case moved && d.WorkerBefore != d.WorkerAfter:
+		return prefill + "; " + decode
+	case moved, d.PrefillBefore >= 0 && d.WorkerBefore == d.WorkerAfter:
+		return prefill
+	}
+	return decode
+}
+
 // text tells how many requests moved and what that did to them.
 func (m *Moved) text() string {
 	text := fmt.Sprintf("%s of %s went to another worker", format.Count(int64(len(m.Requests))), format.Plural(int64(m.Total), "request"))
+	if m.Pools {
+		text += fmt.Sprintf(", %s for prefill and %s for decode", format.Count(int64(m.Prefill)), format.Count(int64(m.Decode)))
+	}
 	if !math.IsNaN(m.MovedBefore) {
 		text += fmt.Sprintf(": mean TTFT of those %s -> %s", format.Duration(m.MovedBefore), format.Duration(m.MovedAfter))
 		if !math.IsNaN(m.OtherBefore) {
@@ -134,7 +166,13 @@ func (m *Moved) text() string {
 
 // text names a request that moved.
 func (q *MovedRequest) text(letter string) string {
-	text := fmt.Sprintf("%[1]d %[2]s%[3]d -> %[2]s%[4]d", q.Row, letter, q.WorkerBefore, q.WorkerAfter)
+	text := strconv.Itoa(int(q.Row))
+	if q.PrefillBefore != q.PrefillAfter {
+		text += fmt.Sprintf(" %s -> %s", workerName(prefillLetter, q.PrefillBefore), workerName(prefillLetter, q.PrefillAfter))
+	}
+	if q.WorkerBefore != q.WorkerAfter {
+		text += fmt.Sprintf(" %s -> %s", workerName(letter, q.WorkerBefore), workerName(letter, q.WorkerAfter))
+	}
 	if !math.IsNaN(q.TTFTBefore) && !math.IsNaN(q.TTFTAfter) {
 		text += fmt.Sprintf(" (TTFT %s -> %s)", format.Duration(q.TTFTBefore), format.Duration(q.TTFTAfter))
 	}
