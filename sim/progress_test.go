@@ -50,14 +50,14 @@ func drawScarcePools(t *rapid.T) *scenario {
 
 // TestScarcePoolsEnd: wherever every request fits alone, all of them end, however
 // they get into each other's way, and nobody holds a block, a booking or a
-// request in the end.
+// request in the end. That is without host tiers: who brings blocks back from one
+// wants room for a whole prompt at once, and fleets as scarce as these can get stuck.
 func TestScarcePoolsEnd(t *testing.T) {
 	local, remote, preempted := 0, 0, int64(0)
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawScarcePools(t)
 		backend := oneOf(t, "engine", engine.VLLM, engine.VLLM, engine.TRTLLM)
 		s.cfg.Fleet[0].Engine.Backend, s.cfg.Prefill[0].Engine.Backend = backend, backend
-		drawPoolHosts(t, s)
 		run, err := newSimulation(s.trace(t), &s.cfg)
 		if err != nil {
 			t.Fatal(err)
