@@ -152,6 +152,9 @@ func kinds(t testing.TB) map[string]*Figure {
 
 // TestKindsAreGolden compares with figures that were looked at and found good.
 func TestKindsAreGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws every kind of picture; run without -short")
+	}
 	var got strings.Builder
 	first, second := kinds(t), kinds(t)
 	for _, name := range slices.Sorted(maps.Keys(first)) {

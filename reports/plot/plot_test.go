@@ -99,6 +99,9 @@ func picture(t testing.TB, f *Figure) (image.Image, []byte) {
 }
 
 func TestBytesRepeat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws every kind of picture twice; run without -short")
+	}
 	second := figures(t)
 	for name, f := range figures(t) {
 		if !bytes.Equal(svg(t, f), svg(t, second[name])) {

@@ -35,12 +35,11 @@ func fleet(t testing.TB, workers int) *sim.Config {
 // TestSeriesAgreesWithTotals compares what the buckets add up to with the
 // totals that the simulator keeps without them.
 func TestSeriesAgreesWithTotals(t *testing.T) {
-	trace := conversation(t)
-	fleets := []*sim.Config{fleet(t, 8), fleet(t, 3), closedLoop(t)}
 	if testing.Short() {
-		fleets = fleets[:1]
+		t.Skip("replays an hour of traffic nine times; run without -short")
 	}
-	for _, c := range fleets {
+	trace := conversation(t)
+	for _, c := range []*sim.Config{fleet(t, 8), fleet(t, 3), closedLoop(t)} {
 		start := time.Now()
 		s, watched, err := Watch(context.Background(), trace, c)
 		if err != nil {
