@@ -18,6 +18,7 @@ type fleet struct {
 	ends    []float64        // by rank: when its passes end, +Inf while idle
 	ready   []uint64         // by rank, a bit: idle with work to do
 	blocked []uint64         // likewise: and it can do none before a transfer ends
+	waits   bool             // some are blocked
 	begun   int              // ranks below this one have started their passes of this instant
 	stuck   error            // of the first worker that could not go on
 	end     func(error)      // ends the run
@@ -57,6 +58,10 @@ func (f *fleet) wake(w int) { f.ready[w>>6] |= 1 << (w & 63) }
 // retry makes the workers ready again that could do nothing when they were asked
 // last.
 func (f *fleet) retry() {
+	if !f.waits {
+		return
+	}
+	f.waits = false
 	for i, word := range f.blocked {
 		f.ready[i] |= word
 		f.blocked[i] = 0
@@ -105,6 +110,7 @@ func (f *fleet) startPasses(now float64, ended func(w int), explain func(w int, 
 		end, err := f.startOn(w, now)
 		if err == engine.ErrWaits {
 			f.blocked[w>>6] |= 1 << (w & 63)
+			f.waits = true
 			continue
 		}
 		if err == nil && !(end <= endOfTime) {

@@ -49,6 +49,16 @@ func given(d *settings.Deployment) map[string]string {
 	return m
 }
 
+// wantGiven compares values as given lists them.
+func wantGiven(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s: %q, expected %q", name, got[name], text)
+		}
+	}
+}
+
 // has reports whether a line contains all words.
 func has(lines []string, words ...string) bool {
 	for _, l := range lines {
@@ -81,18 +91,14 @@ func wantLine(t *testing.T, lines []string, words ...string) {
 func TestFrontendFlagsAndPools(t *testing.T) {
 	d := read(t, "pools.yaml", "")
 	got := given(d)
-	for name, want := range map[string]string{
+	wantGiven(t, got, map[string]string{
 		"router-mode":                    "kv pools.yaml:19",
 		"router-kv-overlap-score-credit": "0.8 pools.yaml:21",
 		"router-temperature":             "0.2 pools.yaml:22",
 		"router-track-output-blocks":     "false pools.yaml:24",
 		"router-queue-threshold":         "4 pools.yaml:32",
 		"block-size":                     "64 pools.yaml:50",
-	} {
-		if got[name] != want {
-			t.Errorf("%s: %q, expected %q", name, got[name], want)
-		}
-	}
+	})
 	wantLine(t, d.Details, "DYN_ROUTER_TEMPERATURE", "no effect", "pools.yaml:22 wins")
 	wantLine(t, d.Details, "no effect on a replay", "--http-port", "(Frontend)")
 	wantLine(t, d.Warnings, "not understood", "--router-reset-states", "pools.yaml:27")
@@ -240,26 +246,18 @@ func withFlags(flags string) string {
 func TestOtherEngines(t *testing.T) {
 	d := read(t, "sglang.yaml", "")
 	got := given(d)
-	for name, want := range map[string]string{
+	wantGiven(t, got, map[string]string{
 		"block-size": "16 sglang.yaml:23", "max-num-seqs": "64 sglang.yaml:23", "num-gpu-blocks": "6250 sglang.yaml:23",
-	} {
-		if got[name] != want {
-			t.Errorf("%s: %q, expected %q", name, got[name], want)
-		}
-	}
+	})
 	wantLine(t, d.Warnings, "--mem-fraction-static 0.8", "--num-gpu-blocks")
 	if has(said(d), quiet) {
 		t.Errorf("SGLang publishes where a publisher is named: %v", d.Warnings)
 	}
 	d = read(t, "trtllm.yaml", "")
 	got = given(d)
-	for name, want := range map[string]string{
+	wantGiven(t, got, map[string]string{
 		"block-size": "32 trtllm.yaml:15", "max-num-seqs": "48 trtllm.yaml:23", "max-num-batched-tokens": "4096 trtllm.yaml:26",
-	} {
-		if got[name] != want {
-			t.Errorf("%s: %q, expected %q", name, got[name], want)
-		}
-	}
+	})
 	if has(said(d), quiet) {
 		t.Errorf("TensorRT-LLM publishes by a switch: %v", d.Warnings)
 	}
@@ -270,15 +268,11 @@ func TestOtherEngines(t *testing.T) {
 func TestEngineFiles(t *testing.T) {
 	d := read(t, "engine-files.yaml", "")
 	got := given(d)
-	for name, want := range map[string]string{
+	wantGiven(t, got, map[string]string{
 		"block-size":      "64 engine-files.yaml:54",
 		"prefill-workers": "3@max_num_seqs=24@max_num_batched_tokens=4096@enable_chunked_prefill=true@num_gpu_blocks=10000 engine-files.yaml:16",
 		"decode-workers":  "2@max_num_seqs=96@max_model_len=32768@enable_prefix_caching=false engine-files.yaml:29",
-	} {
-		if got[name] != want {
-			t.Errorf("%s: %q, expected %q", name, got[name], want)
-		}
-	}
+	})
 	wantLine(t, d.Details, "no effect on a replay", "cuda_graph_config (Prompts)")
 	for _, words := range [][]string{
 		{"enable_attention_dp true", "engine-files.yaml:52 (Prompts)", noParallelism},
@@ -301,6 +295,7 @@ func TestEngineFilesThatAreWrong(t *testing.T) {
 	for args, want := range map[string]string{
 		`--override-engine-args, '{"max_batch_size": [1]}'`:                "m.yaml:12: W: max_batch_size: found a list, expected one value",
 		`--override-engine-args, '{"enable_chunked_prefill": 7}'`:          "m.yaml:12: W: enable_chunked_prefill: found 7, expected true or false",
+		`--override-engine-args, '{"kv_cache_config": [1]}'`:               "m.yaml:12: W: kv_cache_config: found a list, expected a mapping with settings of the engine",
 		`--override-engine-args, '[1, 2]'`:                                 "m.yaml:12: W: --override-engine-args: found a list, expected a mapping with settings of the engine",
 		`--override-engine-args, '{"max_num_tokens": many}'`:               "m.yaml:12: W: max_num_tokens: found many, expected",
 		`--override-engine-args, '{"kv_cache_config": {"max_tokens": 1}}'`: "m.yaml:12: W: kv_cache_config.max_tokens: found 1, expected",

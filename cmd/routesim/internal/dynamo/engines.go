@@ -25,6 +25,7 @@ const (
 	mode                    // role of the worker in disaggregated serving
 	engineFile              // a file of the engine's settings
 	engineText              // the engine's settings as JSON
+	nested                  // a mapping with settings of its own
 	override                // JSON that overrides the model's configuration
 	prefillRole             // a switch for such a role
 	decodeRole

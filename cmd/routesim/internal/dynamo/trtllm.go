@@ -39,6 +39,7 @@ func trtllmKeys() map[string]rule {
 		"max_num_tokens":                           {what: field, to: "max_num_batched_tokens"},
 		"max_seq_len":                              {what: field, to: "max_model_len"},
 		"enable_chunked_prefill":                   {what: onSwitch, to: "enable_chunked_prefill"},
+		"kv_cache_config":                          {what: nested},
 		"kv_cache_config.enable_block_reuse":       {what: onSwitch, to: "enable_prefix_caching"},
 		"kv_cache_config.tokens_per_block":         {what: blockSize},
 		"kv_cache_config.max_tokens":               {what: poolTokens},
@@ -99,16 +100,18 @@ func (w *worker) engineKeys(file string, text []byte, from fact, r *report) erro
 
 // keysUnder takes the settings under a path of the engine's file.
 func (w *worker) keysUnder(prefix string, n manifest.Node, r *report) error {
-	entries, _ := n.Entries()
+	entries, ok := n.Entries()
+	if !ok {
+		return n.Problem(w.name+": "+strings.TrimSuffix(prefix, "."), n.Kind(), "a mapping with settings of the engine")
+	}
 	for _, e := range entries {
 		key := prefix + e.Key
 		if !e.Value.Exists() {
 			continue // as if it were not there
 		}
 		rule, known := w.engine.keys[key]
-		_, mapping := e.Value.Entries()
 		switch {
-		case !known && mapping && w.engine.hasKeysUnder(key):
+		case rule.what == nested:
 			if err := w.keysUnder(key+".", e.Value, r); err != nil {
 				return err
 			}
@@ -121,11 +124,6 @@ func (w *worker) keysUnder(prefix string, n manifest.Node, r *report) error {
 		}
 	}
 	return nil
-}
-
-// hasKeysUnder reports whether the engine's file has settings under a path.
-func (e *engine) hasKeysUnder(key string) bool {
-	return slices.ContainsFunc(sortedKeys(e.keys), func(name string) bool { return strings.HasPrefix(name, key+".") })
 }
 
 // key takes one setting of the engine's file. One whose value switches off what

@@ -56,7 +56,7 @@ type flagValue struct {
 // String returns nothing: the table knows the default.
 func (f *flagValue) String() string { return "" }
 
-// Type is the placeholder in help texts.
+// Type stands for the value in help texts.
 func (f *flagValue) Type() string { return f.setting.Kind.Meta() }
 
 // Set records the value.

@@ -64,7 +64,7 @@ func (k FleetKind) Expected() string {
 	return orNone(k.Optional, text)
 }
 
-// Meta is the placeholder in help texts.
+// Meta stands for the value in help texts.
 func (k FleetKind) Meta() string { return metaOrNone("N|NxPROFILE[@FIELD=VALUE],...", k.Optional) }
 
 // why says what is wrong with a text that is no fleet, "" where the expected

@@ -24,7 +24,7 @@ type Kind interface {
 	Parse(text string) (v Value, ok bool)
 	// Expected describes the values in words, after "expected".
 	Expected() string
-	// Meta is the placeholder in help texts, "" for switches.
+	// Meta stands for the value in help texts, "" for switches.
 	Meta() string
 }
 
@@ -94,7 +94,7 @@ func (k Real) Expected() string {
 	return orNone(k.Optional, fmt.Sprintf("a finite number of at least %s", FormatReal(k.Min)))
 }
 
-// Meta is the placeholder in help texts.
+// Meta stands for the value in help texts.
 func (k Real) Meta() string { return metaOrNone("X", k.Optional) }
 
 // Int is a whole number within a range.
@@ -132,7 +132,7 @@ func (k Int) Expected() string {
 	return orNone(k.Optional, text)
 }
 
-// Meta is the placeholder in help texts.
+// Meta stands for the value in help texts.
 func (k Int) Meta() string {
 	if k.Auto {
 		return metaOrNone("N|"+Auto, k.Optional)
@@ -239,7 +239,7 @@ func (k Word) wrongPart(text string) (e *partError) {
 // Expected describes the text.
 func (k Word) Expected() string { return orNone(k.Optional, k.What) }
 
-// Meta is the placeholder in help texts.
+// Meta stands for the value in help texts.
 func (k Word) Meta() string { return k.Hint }
 
 func metaOrNone(meta string, optional bool) string {

@@ -64,7 +64,7 @@ type ignoredValue struct {
 // String returns nothing: there is no default.
 func (v *ignoredValue) String() string { return "" }
 
-// Type is the placeholder in help texts.
+// Type stands for the value in help texts.
 func (v *ignoredValue) Type() string { return "text" }
 
 // Set notes that the flag is there.
